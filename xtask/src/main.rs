@@ -1,0 +1,2 @@
+//! The one developer command.
+fn main() {}
