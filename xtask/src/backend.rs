@@ -25,7 +25,11 @@ impl Backend {
     /// The packages with tests for this backend.
     pub(crate) fn packages(&self) -> Vec<String> {
         let file = format!("tests/{}.rs", self.name);
-        source::crates().iter().filter(|folder| folder.join(&file).exists()).map(|folder| package(folder)).collect()
+        source::crates()
+            .iter()
+            .filter(|folder| folder.join(&file).exists())
+            .map(|folder| package(folder))
+            .collect()
     }
 
     /// Installs what is missing where that is allowed; otherwise says what to install.

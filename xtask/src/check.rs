@@ -12,9 +12,18 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     let mut outcomes = vec![show("format", cargo().args(["fmt", "--all", "--check"]))];
     for features in FEATURE_SETS {
         let step = format!("clippy {}", features.first().unwrap_or(&"with default features"));
-        outcomes.push(show(&step, cargo().args(["clippy", "--workspace", "--all-targets", "--locked"]).args(features).args(["--", "-D", "warnings"])));
+        outcomes.push(show(
+            &step,
+            cargo()
+                .args(["clippy", "--workspace", "--all-targets", "--locked"])
+                .args(features)
+                .args(["--", "-D", "warnings"]),
+        ));
     }
-    outcomes.push(show("documentation", cargo().args(["doc", "--workspace", "--no-deps", "--locked"]).env("RUSTDOCFLAGS", "-D warnings")));
+    outcomes.push(show(
+        "documentation",
+        cargo().args(["doc", "--workspace", "--no-deps", "--locked"]).env("RUSTDOCFLAGS", "-D warnings"),
+    ));
     outcomes.push(deny::run());
     outcomes.push(findings("every error code is documented", documented_codes::findings()));
     outcomes.push(findings("every SQL, Lua and HTML file is used", included_files::findings()));

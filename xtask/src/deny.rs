@@ -7,7 +7,10 @@ use crate::cargo::{cargo, show};
 
 pub(crate) fn run() -> Outcome {
     install_if_missing()?;
-    show("licences, bans, sources", cargo().args(["deny", "--all-features", "check", "licenses", "bans", "sources"]))?;
+    show(
+        "licences, bans, sources",
+        cargo().args(["deny", "--all-features", "check", "licenses", "bans", "sources"]),
+    )?;
     advisories()
 }
 
@@ -16,13 +19,19 @@ fn install_if_missing() -> Outcome {
     if succeeds(cargo().args(["deny", "--version"])) {
         return Ok(());
     }
-    show("installing cargo-deny", cargo().args(["install", "cargo-deny", "--locked", "--debug", "--version", "^0.20"]))
+    show(
+        "installing cargo-deny",
+        cargo().args(["install", "cargo-deny", "--locked", "--debug", "--version", "^0.20"]),
+    )
 }
 
 /// A known vulnerability fails the check; a database that cannot be fetched is said, never counted as passed.
 fn advisories() -> Outcome {
     if succeeds(cargo().args(["deny", "fetch", "db"])) {
-        return show("advisories", cargo().args(["deny", "--all-features", "check", "advisories", "--disable-fetch"]));
+        return show(
+            "advisories",
+            cargo().args(["deny", "--all-features", "check", "advisories", "--disable-fetch"]),
+        );
     }
     println!("\n== advisories\nnot run: the advisory database cannot be reached");
     Ok(())

@@ -53,7 +53,10 @@ fn codes_in_document(text: &str) -> Vec<String> {
 }
 
 fn is_code(text: &str) -> bool {
-    let part = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+    let part = |part: &str| {
+        !part.is_empty()
+            && part.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+    };
     text.contains('.') && text.split('.').all(part)
 }
 

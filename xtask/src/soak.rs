@@ -20,7 +20,10 @@ struct Options {
 
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let options = parse(arguments)?;
-    let mut report = format!("# Soak\n\nseed {} · {} minute(s) a suite\n\n| suite | result | took |\n| --- | --- | --- |\n", options.seed, options.minutes);
+    let mut report = format!(
+        "# Soak\n\nseed {} · {} minute(s) a suite\n\n| suite | result | took |\n| --- | --- | --- |\n",
+        options.seed, options.minutes
+    );
     let mut total = Tally::default();
     for folder in source::crates() {
         if !options.crates.is_empty() && !options.crates.iter().any(|name| folder.ends_with(name)) {
@@ -34,7 +37,12 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
             println!("\n== {suite}");
             let started = Instant::now();
             let tally = tally::run(&mut command(&backend::package(&folder), target, &options))?;
-            report += &format!("| {suite} | {} passed, {} failed | {} s |\n", tally.passed, tally.failed, started.elapsed().as_secs());
+            report += &format!(
+                "| {suite} | {} passed, {} failed | {} s |\n",
+                tally.passed,
+                tally.failed,
+                started.elapsed().as_secs()
+            );
             total.add(tally);
         }
     }
@@ -68,7 +76,9 @@ fn parse(arguments: &[String]) -> Result<Options, String> {
         match argument.as_str() {
             "--minutes" => options.minutes = number("--minutes", arguments.next())?,
             "--seed" => options.seed = number("--seed", arguments.next())?,
-            name if source::crates().iter().any(|folder| folder.ends_with(name)) => options.crates.push(name.to_owned()),
+            name if source::crates().iter().any(|folder| folder.ends_with(name)) => {
+                options.crates.push(name.to_owned())
+            }
             unknown => return Err(format!("no crate is called '{unknown}'")),
         }
     }

@@ -10,7 +10,8 @@ pub(crate) fn root() -> &'static Path {
 
 /// The folders under `crates/`, in order.
 pub(crate) fn crates() -> Vec<PathBuf> {
-    let mut folders: Vec<PathBuf> = entries(&root().join("crates")).into_iter().filter(|path| path.is_dir()).collect();
+    let mut folders: Vec<PathBuf> =
+        entries(&root().join("crates")).into_iter().filter(|path| path.is_dir()).collect();
     folders.sort();
     folders
 }

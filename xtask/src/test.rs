@@ -18,7 +18,9 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     }
     for name in arguments {
         match (Backend::named(name), crate_folder(name)) {
-            (Some(backend), _) => report.run_backend(backend, &backend.packages(), Some("it was asked for by name"))?,
+            (Some(backend), _) => {
+                report.run_backend(backend, &backend.packages(), Some("it was asked for by name"))?;
+            }
             (None, Some(package)) => {
                 report.run(name, test().args(["--package", &package]))?;
                 for backend in backend::ALL.iter().filter(|backend| backend.packages().contains(&package)) {

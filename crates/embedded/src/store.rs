@@ -51,7 +51,9 @@ impl Store {
 fn opening_error(error: DatabaseError, folder: &Path, file: &Path) -> Error {
     match error {
         DatabaseError::DatabaseAlreadyOpen => Error::InUse { path: folder.to_owned() },
-        DatabaseError::Storage(StorageError::Io(source)) if source.kind() != std::io::ErrorKind::InvalidData => {
+        DatabaseError::Storage(StorageError::Io(source))
+            if source.kind() != std::io::ErrorKind::InvalidData =>
+        {
             Error::Folder { path: file.to_owned(), source }
         }
         damaged => Error::Damaged { path: file.to_owned(), source: Box::new(damaged.into()) },

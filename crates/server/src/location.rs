@@ -84,7 +84,8 @@ mod tests {
 
     #[test]
     fn unknown_scheme_is_named_and_never_becomes_a_folder() {
-        let refused = "mysql://root:hunter2@db/app".parse::<StoreLocation>().expect_err("not a store of ours");
+        let refused =
+            "mysql://root:hunter2@db/app".parse::<StoreLocation>().expect_err("not a store of ours");
         assert_eq!(refused.code(), "server.store_scheme");
         assert!(refused.to_string().contains("mysql"), "{refused}");
         assert!(!format!("{refused:?} {refused}").contains("hunter2"), "{refused:?}");
@@ -93,7 +94,10 @@ mod tests {
     #[test]
     fn empty_and_half_urls_are_refused() {
         assert_eq!("".parse::<StoreLocation>().expect_err("empty").code(), "server.store_empty");
-        assert_eq!("memory:x".parse::<StoreLocation>().expect_err("suffix").code(), "server.store_memory_suffix");
+        assert_eq!(
+            "memory:x".parse::<StoreLocation>().expect_err("suffix").code(),
+            "server.store_memory_suffix"
+        );
     }
 
     #[test]

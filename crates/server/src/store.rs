@@ -1,11 +1,13 @@
 use std::time::Duration;
 
-use leasehold_txn::Pool;
+use leasehold_txn::{Operation, Policy, Pool, Registry, Statement};
 
 use crate::{Result, StoreLocation};
 
 /// How long a store may take to answer the health check.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
+
+const CHECK: Statement<'_> = Statement::read(Operation::new("server.check"), "SELECT 1");
 
 /// The open store behind every face.
 #[derive(Clone)]
@@ -23,10 +25,14 @@ impl Store {
             StoreLocation::Memory => Ok(Store::Memory),
             StoreLocation::Folder(folder) => {
                 let folder = folder.clone();
-                let opened = tokio::task::spawn_blocking(move || leasehold_embedded::Store::open(folder)).await;
+                let opened =
+                    tokio::task::spawn_blocking(move || leasehold_embedded::Store::open(folder)).await;
                 Ok(Store::Embedded(opened.expect("opening the store does not panic")?))
             }
-            StoreLocation::Postgres(connection) => Ok(Store::Postgres(Pool::shared(connection)?)),
+            StoreLocation::Postgres(connection) => {
+                let config = leasehold_txn::Config::new((**connection).clone());
+                Ok(Store::Postgres(Registry::of_process().pool(config)?))
+            }
         }
     }
 
@@ -35,7 +41,11 @@ impl Store {
         match tokio::time::timeout(CHECK_TIMEOUT, self.check()).await {
             Ok(Ok(())) => true,
             Ok(Err(error)) => {
-                tracing::warn!(error = &error as &dyn std::error::Error, code = error.code(), "store check failed");
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    code = error.code(),
+                    "store check failed"
+                );
                 false
             }
             Err(_elapsed) => {
@@ -53,7 +63,7 @@ impl Store {
                 let checked = tokio::task::spawn_blocking(move || store.check()).await;
                 Ok(checked.expect("checking the store does not panic")?)
             }
-            Store::Postgres(pool) => Ok(pool.check().await?),
+            Store::Postgres(pool) => Ok(CHECK.execute(pool, &Policy::none(), &[]).await.map(drop)?),
         }
     }
 }

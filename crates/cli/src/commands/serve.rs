@@ -29,7 +29,7 @@ pub(crate) struct Serve {
     store: String,
 
     /// How long requests in flight may take to finish after the first signal to stop
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = leasehold_core::parse_duration)]
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = leasehold_core::duration::parse)]
     stop_timeout: Duration,
 
     /// What to log: error, warn, info, debug or trace, or a filter such as info,leasehold_txn=debug

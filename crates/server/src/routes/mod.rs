@@ -31,7 +31,8 @@ async fn unknown(request: Request) -> Response {
     if request.method() == Method::POST {
         Reply::not_implemented(format!("no such method; {}", request.uri().path())).into_response()
     } else {
-        Reply::bad_request(format!("http method '{}' not allowed; only POST", request.method())).into_response()
+        Reply::bad_request(format!("http method '{}' not allowed; only POST", request.method()))
+            .into_response()
     }
 }
 
