@@ -77,7 +77,7 @@ fn parse(arguments: &[String]) -> Result<Options, String> {
             "--minutes" => options.minutes = number("--minutes", arguments.next())?,
             "--seed" => options.seed = number("--seed", arguments.next())?,
             name if source::crates().iter().any(|folder| folder.ends_with(name)) => {
-                options.crates.push(name.to_owned())
+                options.crates.push(name.to_owned());
             }
             unknown => return Err(format!("no crate is called '{unknown}'")),
         }
