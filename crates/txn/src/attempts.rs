@@ -29,23 +29,6 @@ pub(crate) struct Attempts<'a> {
     pub(crate) commit_in_flight: AtomicBool,
 }
 
-<<<<<<< HEAD
-/// Makes attempts until one ends for good, within the policy.
-pub(crate) async fn until_settled<T, E, F>(
-    operation: Operation,
-    policy: &Policy,
-    once: F,
-) -> Result<T, Failure<E>>
-where
-    F: AsyncFn(&Progress) -> Result<T, Ended<E>>,
-{
-    let observed = Observed::start(operation);
-    let progress = Progress::default();
-    let result = match policy.deadline() {
-        None => attempts(operation, policy, &observed, &progress, once).await,
-        Some(deadline) if deadline.is_past(Instant::now()) => {
-            Err(Failure::Transaction(Error::DeadlinePassed { operation }))
-=======
 impl<'a> Attempts<'a> {
     pub(crate) fn start(operation: Operation, policy: &'a Policy) -> Self {
         Self {
@@ -54,7 +37,6 @@ impl<'a> Attempts<'a> {
             observed: Observed::start(operation),
             count: AtomicU32::new(1),
             commit_in_flight: AtomicBool::new(false),
->>>>>>> b95e86f77b24e826e47175cc6fbb015ac9e95a4a
         }
     }
 

@@ -78,11 +78,7 @@ pub type Running<'t, T, E> = Pin<Box<dyn Future<Output = Result<T, Abort<E>>> + 
 /// # Errors
 /// [`Failure::Condition`] with the body's answer, or [`Failure::Transaction`]. Among those only
 /// [`Error::UnknownOutcome`] leaves open whether the transaction was committed.
-<<<<<<< HEAD
-pub async fn run<T, E, F>(
-=======
 pub async fn run<'a, T, E, F>(
->>>>>>> b95e86f77b24e826e47175cc6fbb015ac9e95a4a
     pool: &Pool,
     operation: Operation,
     policy: &Policy,
@@ -91,21 +87,12 @@ pub async fn run<'a, T, E, F>(
 where
     F: for<'t> Fn(&'t Transaction<'a>) -> Running<'t, T, E>,
 {
-<<<<<<< HEAD
-    until_settled(operation, policy, async |progress| {
-        let transaction = Transaction::begin(pool).await.map_err(Ended::Error)?.map_err(Ended::Failed)?;
-        match body(&transaction).await {
-            Ok(value) => {
-                transaction.commit(&progress.commit_in_flight).await.map_err(Ended::Failed)?;
-                Ok(value)
-=======
     let attempts = Attempts::start(operation, policy);
     let work = async {
         loop {
             match once(pool, &attempts, &body).await {
                 Ok(value) => break Ok(value),
                 Err(ended) => attempts.next(ended).await?,
->>>>>>> b95e86f77b24e826e47175cc6fbb015ac9e95a4a
             }
         }
     };

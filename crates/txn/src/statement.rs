@@ -85,18 +85,9 @@ impl<'a> Statement<'a> {
     async fn once(
         &self,
         loan: &Loan,
-<<<<<<< HEAD
-        progress: &Progress,
-        send: impl AsyncFn(
-            &tokio_postgres::Client,
-            &tokio_postgres::Statement,
-        ) -> Result<T, tokio_postgres::Error>,
-    ) -> Result<T, Failed> {
-=======
         attempts: &Attempts<'_>,
         parameters: Parameters<'_>,
     ) -> Result<(Vec<Row>, u64), Failed> {
->>>>>>> b95e86f77b24e826e47175cc6fbb015ac9e95a4a
         let session = loan.session();
         let failed = |error: DatabaseError, phase| Failed::new(error, phase, loan.pool().dialect());
         let statement = loan
