@@ -1,0 +1,44 @@
+//! Real servers for tests: hermetic, fast, and gone afterwards.
+//!
+//! - [`postgres::Cluster`]: a PostgreSQL server of its own, from a cached data folder, with a fresh database or
+//!   schema per test.
+//! - [`proxy::FaultProxy`]: a TCP proxy that cuts, swallows, delays, or loses the reply, by rule.
+//!
+//! # Nothing is left running
+//! Each server is the child of a guardian process that reads commands from a pipe held by the test process. The
+//! kernel closes that pipe however the test process ends (return, panic, Ctrl-C, `kill -9`), and then the guardian
+//! kills the server and removes its folder. Folders left by a machine that was switched off are swept by the next
+//! run.
+//!
+//! # Blocking or async
+//! Starting, stopping and killing servers blocks the calling thread, for at most [`TIME_LIMIT`] per step. That is
+//! harmless in a `#[tokio::test]`, unless another task of the same single-threaded runtime has to make progress
+//! meanwhile (a fault proxy that is carrying traffic): use `tokio::task::spawn_blocking` or the multi-threaded
+//! flavor there. Everything that talks to a running server is async.
+//!
+//! # Environment
+//! | variable | meaning |
+//! | --- | --- |
+//! | `LEASEHOLD_POSTGRES_BIN`, `LEASEHOLD_REDIS_BIN` | folder of the server programs; nothing else is looked at |
+//! | `LEASEHOLD_INSTALL=1` | a missing Debian package may be installed (root or passwordless sudo) |
+//!
+//! Linux only: the guardian reads `/proc`.
+
+mod account;
+mod error;
+mod folder;
+mod guardian;
+mod install;
+mod port;
+pub mod postgres;
+mod program;
+pub mod proxy;
+mod service;
+
+use std::time::Duration;
+
+pub use error::{Error, Result};
+pub use service::{Found, Service};
+
+/// No single step (a start, a stop, a kill) waits longer than this for a server.
+pub const TIME_LIMIT: Duration = Duration::from_secs(20);

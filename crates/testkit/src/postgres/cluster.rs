@@ -1,0 +1,233 @@
+//! One PostgreSQL server with its data folder.
+
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    path::{Path, PathBuf},
+    sync::{
+        Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
+    thread,
+    time::Instant,
+};
+
+use tokio_postgres::{Client, NoTls};
+
+use super::{Database, Schema, Settings, ready, template};
+use crate::{
+    Error, Result, Service, TIME_LIMIT, account::Account, folder, guardian::Guardian, port, program,
+};
+
+const NAME: &str = "postgres";
+/// A port can be lost to another process between choosing and binding; so many times in a row it is not chance.
+const PORT_TRIES: u32 = 5;
+
+static SHARED: OnceLock<Cluster> = OnceLock::new();
+
+/// A running PostgreSQL server that nobody else uses. Dropping it kills the server and removes its data.
+#[derive(Debug)]
+pub struct Cluster {
+    folder: PathBuf,
+    port: u16,
+    words: Vec<String>,
+    server: Mutex<Running>,
+    /// Numbers the databases and schemas.
+    next: AtomicU32,
+    version: String,
+}
+
+#[derive(Debug)]
+struct Running {
+    guardian: Guardian,
+    pid: u32,
+}
+
+impl Cluster {
+    /// Starts a server on a free port. Blocks for some 0.3 s, the first time on a machine for 1 s.
+    ///
+    /// # Errors
+    /// When the programs are missing or the server does not come up.
+    pub fn start(settings: Settings) -> Result<Cluster> {
+        let found = Service::Postgres.find_or_install()?;
+        let account = Account::for_servers()?;
+        let folder = folder::fresh(&account)?;
+        // From here on the guardian removes the folder, whatever fails.
+        let mut guardian = Guardian::new(NAME, &account, folder.clone(), "INT")?;
+        let data = folder.join("data");
+        template::copy_to(&data, &found, &account)?;
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let port = port::free()?;
+            let words = command_line(&found.bin, &folder, port, &settings);
+            let pid = guardian.start(&words)?;
+            match await_ready(&folder, port, pid) {
+                Ok(()) => {
+                    let server = Mutex::new(Running { guardian, pid });
+                    let next = AtomicU32::new(0);
+                    return Ok(Cluster { folder, port, words, server, next, version: found.version });
+                }
+                Err(Error::NotReady { log, .. }) if tries < PORT_TRIES && log.contains("already in use") => {
+                    guardian.kill()?;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The one server of this test process, with fast settings, started by the first call. Tests share it and take
+    /// a database or a schema each; nobody may stop it.
+    ///
+    /// # Panics
+    /// When the server cannot be started: the message says what to install.
+    #[must_use]
+    pub fn shared() -> &'static Cluster {
+        SHARED.get_or_init(|| match Cluster::start(Settings::fast()) {
+            Ok(cluster) => cluster,
+            Err(error) => panic!("{}", error.chain()),
+        })
+    }
+
+    /// Where it listens; stays the same across restarts.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        SocketAddr::from((Ipv4Addr::LOCALHOST, self.port))
+    }
+
+    /// The folder of its unix socket, for a `host=` of a connection string.
+    #[must_use]
+    pub fn socket_dir(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The superuser; needs no password.
+    #[must_use]
+    pub fn user(&self) -> &'static str {
+        "postgres"
+    }
+
+    /// The server's version, such as `15.18`.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Process id of the server (its first process, the postmaster), of the last one if it is stopped.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.running().pid
+    }
+
+    /// Connection string over TCP for a database of this server.
+    #[must_use]
+    pub fn url(&self, database: &str) -> String {
+        format!("postgres://{}@{}/{database}", self.user(), self.address())
+    }
+
+    /// A fresh, empty database. It goes with its handle.
+    ///
+    /// Dropping the future midway may leave the database behind until the cluster goes.
+    ///
+    /// # Panics
+    /// When the server does not make it.
+    pub async fn database(&self) -> Database {
+        let name = format!("test_{}", self.next.fetch_add(1, Ordering::Relaxed));
+        match Database::create(self, name).await {
+            Ok(database) => database,
+            Err(error) => panic!("{}", error.chain()),
+        }
+    }
+
+    /// A fresh, empty schema in a database shared with other schemas: cheaper than a database, but extensions,
+    /// advisory locks and `LISTEN` channels are shared.
+    ///
+    /// Dropping the future midway may leave the schema behind until the cluster goes.
+    ///
+    /// # Panics
+    /// When the server does not make it.
+    pub async fn schema(&self) -> Schema {
+        let name = format!("test_{}", self.next.fetch_add(1, Ordering::Relaxed));
+        match Schema::create(self, name).await {
+            Ok(schema) => schema,
+            Err(error) => panic!("{}", error.chain()),
+        }
+    }
+
+    /// Stops the server in order: sessions are ended, data is flushed.
+    ///
+    /// # Errors
+    /// When it does not end in time.
+    pub fn stop(&self) -> Result<()> {
+        self.running().guardian.stop()
+    }
+
+    /// Ends the server and all its processes at once with SIGKILL, as a power cut would.
+    ///
+    /// # Errors
+    /// When a process survives it.
+    pub fn kill(&self) -> Result<()> {
+        self.running().guardian.kill()
+    }
+
+    /// Starts the server again on the same port and data, after [`Cluster::stop`] or [`Cluster::kill`]; a server
+    /// that still runs is stopped first.
+    ///
+    /// # Errors
+    /// When it does not come up.
+    pub fn restart(&self) -> Result<()> {
+        let mut running = self.running();
+        running.guardian.stop()?;
+        running.pid = running.guardian.start(&self.words)?;
+        await_ready(&self.folder, self.port, running.pid)
+    }
+
+    pub(super) async fn admin(&self) -> Result<Client> {
+        connect(&self.url("postgres")).await
+    }
+
+    /// A poisoned lock means a test panicked while it held it; the guardian's state is still right.
+    fn running(&self) -> MutexGuard<'_, Running> {
+        self.server.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A session whose background task ends with the client.
+pub(super) async fn connect(url: &str) -> Result<Client> {
+    let failed = |source| Error::Statement { action: "connect to the test server", source };
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.map_err(failed)?;
+    tokio::spawn(connection);
+    Ok(client)
+}
+
+fn command_line(bin: &Path, folder: &Path, port: u16, settings: &Settings) -> Vec<String> {
+    let text = |path: PathBuf| path.to_string_lossy().into_owned();
+    let mut words = vec![text(bin.join("postgres")), "-D".into(), text(folder.join("data"))];
+    words.extend(["-p".into(), port.to_string(), "-k".into(), text(folder.to_path_buf())]);
+    words.extend(["-c".into(), "listen_addresses=127.0.0.1".into()]);
+    words.extend(settings.words());
+    words
+}
+
+fn await_ready(folder: &Path, port: u16, pid: u32) -> Result<()> {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let deadline = Instant::now() + TIME_LIMIT;
+    loop {
+        // In this order: another server may answer on a port that ours failed to bind.
+        let answers = ready::takes_sessions(address);
+        let why = if !program::is_running(pid) {
+            "ended while starting".to_owned()
+        } else if answers {
+            return Ok(());
+        } else if Instant::now() > deadline {
+            format!("took no sessions within {TIME_LIMIT:?}")
+        } else {
+            thread::sleep(program::POLL);
+            continue;
+        };
+        return Err(Error::NotReady {
+            server: NAME,
+            why,
+            log: program::log_tail(&folder.join("server.log")),
+        });
+    }
+}

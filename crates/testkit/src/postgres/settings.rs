@@ -1,0 +1,62 @@
+//! How much a cluster promises to keep.
+
+/// Server settings of a cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    values: Vec<(String, String)>,
+}
+
+/// A killed server leaves files of this kind inside its data folder, where they go with it; the default leaves them
+/// in the machine's shared memory.
+const TIDY: [(&str, &str); 4] = [
+    ("dynamic_shared_memory_type", "mmap"),
+    ("shared_buffers", "32MB"),
+    ("max_connections", "200"),
+    ("min_wal_size", "32MB"),
+];
+
+impl Settings {
+    /// Nothing survives a crash, everything is fast: the right choice unless the test kills the server.
+    #[must_use]
+    pub fn fast() -> Settings {
+        Settings::tidy()
+            .with("fsync", "off")
+            .with("full_page_writes", "off")
+            .with("synchronous_commit", "off")
+    }
+
+    /// A commit that was answered survives `kill -9`, as in production.
+    #[must_use]
+    pub fn durable() -> Settings {
+        Settings::tidy().with("fsync", "on").with("full_page_writes", "on").with("synchronous_commit", "on")
+    }
+
+    fn tidy() -> Settings {
+        let values = TIDY.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        Settings { values }
+    }
+
+    /// Sets any server setting (`lock_timeout`, `max_connections`, …); the last value of a name counts.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Settings {
+        self.values.push((name.into(), value.into()));
+        self
+    }
+
+    pub(super) fn words(&self) -> impl Iterator<Item = String> {
+        self.values.iter().flat_map(|(name, value)| ["-c".to_owned(), format!("{name}={value}")])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Settings;
+
+    #[test]
+    fn own_value_comes_after_the_preset() {
+        let words: Vec<String> = Settings::fast().with("max_connections", "7").words().collect();
+        let at = |word: &str| words.iter().position(|found| found == word).unwrap();
+        assert!(at("max_connections=7") > at("max_connections=200"));
+        assert_eq!(words[at("fsync=off") - 1], "-c");
+    }
+}

@@ -1,0 +1,183 @@
+//! PostgreSQL clusters from outside: they start, keep what they promise, stay apart and go.
+
+use std::time::{Duration, Instant};
+
+use leasehold_testkit::postgres::{Cluster, Settings};
+use tokio_postgres::{Client, NoTls};
+
+async fn connect(url: &str) -> Client {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+async fn number(client: &Client, statement: &str) -> i64 {
+    client.query_one(statement, &[]).await.unwrap().get(0)
+}
+
+/// A zombie is gone: only its parent has not asked for it yet.
+fn gone(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with('Z'))
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn dropped_cluster_leaves_no_process_no_folder_no_port() {
+    let cluster = Cluster::start(Settings::fast()).unwrap();
+    let (pid, folder, address) = (cluster.pid(), cluster.socket_dir().to_path_buf(), cluster.address());
+    assert!(!gone(pid) && folder.exists());
+    drop(cluster);
+    assert!(gone(pid));
+    assert!(!folder.exists());
+    assert!(std::net::TcpListener::bind(address).is_ok());
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn databases_do_not_see_each_other() {
+    let cluster = Cluster::shared();
+    let (one, two) = (cluster.database().await, cluster.database().await);
+    let (in_one, in_two) = (connect(one.url()).await, connect(two.url()).await);
+    in_one.batch_execute("CREATE TABLE held (key text)").await.unwrap();
+    let tables = "SELECT count(*) FROM pg_tables WHERE tablename = 'held'";
+    assert_eq!(number(&in_one, tables).await, 1);
+    assert_eq!(number(&in_two, tables).await, 0);
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn schemas_do_not_see_each_other() {
+    let cluster = Cluster::shared();
+    let (one, two) = (cluster.schema().await, cluster.schema().await);
+    let (in_one, in_two) = (connect(one.url()).await, connect(two.url()).await);
+    in_one.batch_execute("CREATE TABLE held (key text); INSERT INTO held VALUES ('a')").await.unwrap();
+    assert_eq!(number(&in_one, "SELECT count(*) FROM held").await, 1);
+    let error = in_two.query("SELECT count(*) FROM held", &[]).await.unwrap_err();
+    assert_eq!(error.code().map(tokio_postgres::error::SqlState::code), Some("42P01"), "{error}");
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn dropped_handle_drops_its_database() {
+    let cluster = Cluster::shared();
+    let admin = connect(&cluster.url("postgres")).await;
+    let database = cluster.database().await;
+    let name = database.name().to_owned();
+    let session = connect(database.url()).await;
+    drop(database);
+    // The session inside is ended by force: its next statement fails.
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let left = format!("SELECT count(*) FROM pg_database WHERE datname = '{name}'");
+    while number(&admin, &left).await != 0 {
+        assert!(Instant::now() < deadline, "{name} is still there");
+        tokio::task::yield_now().await;
+    }
+    assert!(session.simple_query("SELECT 1").await.is_err());
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn committed_rows_survive_kill_under_durable_settings() {
+    let cluster = Cluster::start(Settings::durable()).unwrap();
+    let address = cluster.address();
+    let client = connect(&cluster.url("postgres")).await;
+    client.batch_execute("CREATE TABLE kept (n int)").await.unwrap();
+    for n in 0..100 {
+        client.execute("INSERT INTO kept VALUES ($1)", &[&n]).await.unwrap();
+    }
+    client.batch_execute("BEGIN; INSERT INTO kept VALUES (1000)").await.unwrap();
+    let killed = cluster.pid();
+    cluster.kill().unwrap();
+    assert!(gone(killed));
+    assert!(client.simple_query("SELECT 1").await.is_err());
+    cluster.restart().unwrap();
+    assert_eq!(cluster.address(), address);
+    let client = connect(&cluster.url("postgres")).await;
+    assert_eq!(number(&client, "SELECT count(*) FROM kept").await, 100);
+    assert_eq!(number(&client, "SELECT max(n)::bigint FROM kept").await, 99);
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn kill_ends_sessions_that_are_busy() {
+    let cluster = Cluster::start(Settings::fast()).unwrap();
+    let client = connect(&cluster.url("postgres")).await;
+    let backend: i32 = client.query_one("SELECT pg_backend_pid()", &[]).await.unwrap().get(0);
+    let busy =
+        tokio::spawn(
+            async move { client.simple_query("SELECT sum(n) FROM generate_series(1, 1e12) n").await },
+        );
+    let admin = connect(&cluster.url("postgres")).await;
+    let active = format!("SELECT count(*) FROM pg_stat_activity WHERE pid = {backend} AND state = 'active'");
+    while number(&admin, &active).await == 0 {}
+    cluster.kill().unwrap();
+    assert!(gone(u32::try_from(backend).unwrap()), "the session's process outlived the kill");
+    assert!(busy.await.unwrap().is_err());
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn stopped_cluster_refuses_and_restarted_one_answers() {
+    let cluster = Cluster::start(Settings::fast()).unwrap();
+    let url = cluster.url("postgres");
+    connect(&url)
+        .await
+        .batch_execute("CREATE TABLE kept (n int); INSERT INTO kept VALUES (7)")
+        .await
+        .unwrap();
+    cluster.stop().unwrap();
+    assert!(tokio_postgres::connect(&url, NoTls).await.is_err());
+    cluster.restart().unwrap();
+    assert_eq!(number(&connect(&url).await, "SELECT n::bigint FROM kept").await, 7);
+    let first = cluster.pid();
+    cluster.restart().unwrap();
+    assert_ne!(cluster.pid(), first, "a running server is stopped first");
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn two_clusters_run_side_by_side() {
+    let (one, two) =
+        (Cluster::start(Settings::fast()).unwrap(), Cluster::start(Settings::durable()).unwrap());
+    assert_ne!(one.address(), two.address());
+    let (in_one, in_two) = (connect(&one.url("postgres")).await, connect(&two.url("postgres")).await);
+    in_one.batch_execute("CREATE TABLE held (key text)").await.unwrap();
+    assert!(in_two.simple_query("SELECT * FROM held").await.is_err());
+    one.kill().unwrap();
+    assert!(in_two.simple_query("SELECT 1").await.is_ok());
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn settings_reach_the_server() {
+    let cluster = Cluster::start(Settings::durable().with("max_connections", "17")).unwrap();
+    let client = connect(&cluster.url("postgres")).await;
+    let shown =
+        async |name: &str| -> String { client.query_one(&format!("SHOW {name}"), &[]).await.unwrap().get(0) };
+    assert_eq!(shown("max_connections").await, "17");
+    assert_eq!(shown("fsync").await, "on");
+    assert_eq!(shown("server_encoding").await, "UTF8");
+    let shared = connect(&Cluster::shared().url("postgres")).await;
+    let fsync: String = shared.query_one("SHOW fsync", &[]).await.unwrap().get(0);
+    assert_eq!(fsync, "off");
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn unix_socket_takes_sessions() {
+    let cluster = Cluster::shared();
+    let socket = cluster.socket_dir().display();
+    let url =
+        format!("host={socket} port={} user={} dbname=postgres", cluster.address().port(), cluster.user());
+    assert_eq!(number(&connect(&url).await, "SELECT 1::bigint").await, 1);
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+fn unknown_setting_fails_with_the_servers_own_words() {
+    let error = Cluster::start(Settings::fast().with("no_such_setting", "1")).unwrap_err();
+    assert_eq!(error.code(), "testkit.not_ready");
+    let told = error.to_string();
+    assert!(told.contains("ended while starting") && told.contains("no_such_setting"), "{told}");
+}
