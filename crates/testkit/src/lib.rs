@@ -2,6 +2,7 @@
 //!
 //! - [`postgres::Cluster`]: a PostgreSQL server of its own, from a cached data folder, with a fresh database or
 //!   schema per test.
+//! - [`redis::Server`] and [`redis::Cluster`]: the same for Redis.
 //! - [`proxy::FaultProxy`]: a TCP proxy that cuts, swallows, delays, or loses the reply, by rule.
 //!
 //! # Nothing is left running
@@ -33,12 +34,22 @@ mod port;
 pub mod postgres;
 mod program;
 pub mod proxy;
+pub mod redis;
+mod server;
 mod service;
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 pub use error::{Error, Result};
 pub use service::{Found, Service};
 
 /// No single step (a start, a stop, a kill) waits longer than this for a server.
 pub const TIME_LIMIT: Duration = Duration::from_secs(20);
+
+/// The folder that all test processes of this user share: data templates, servers, the state of detached services.
+///
+/// # Errors
+/// When it cannot be made, or belongs to somebody else.
+pub fn folder() -> Result<PathBuf> {
+    folder::root(&account::Account::for_servers()?)
+}

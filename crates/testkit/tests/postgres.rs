@@ -1,24 +1,24 @@
 //! PostgreSQL clusters from outside: they start, keep what they promise, stay apart and go.
 
-use std::time::{Duration, Instant};
+mod owner;
+
+use std::{
+    process::Command,
+    time::{Duration, Instant},
+};
 
 use leasehold_testkit::postgres::{Cluster, Settings};
+use owner::{Owner, address_in, is_running};
 use tokio_postgres::{Client, NoTls};
 
 async fn connect(url: &str) -> Client {
-    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("connect");
     tokio::spawn(connection);
     client
 }
 
 async fn number(client: &Client, statement: &str) -> i64 {
-    client.query_one(statement, &[]).await.unwrap().get(0)
-}
-
-/// A zombie is gone: only its parent has not asked for it yet.
-fn gone(pid: u32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with('Z'))
+    client.query_one(statement, &[]).await.expect("query").get(0)
 }
 
 #[tokio::test]
@@ -26,9 +26,9 @@ fn gone(pid: u32) -> bool {
 async fn dropped_cluster_leaves_no_process_no_folder_no_port() {
     let cluster = Cluster::start(Settings::fast()).unwrap();
     let (pid, folder, address) = (cluster.pid(), cluster.socket_dir().to_path_buf(), cluster.address());
-    assert!(!gone(pid) && folder.exists());
+    assert!(is_running(pid) && folder.exists());
     drop(cluster);
-    assert!(gone(pid));
+    assert!(!is_running(pid));
     assert!(!folder.exists());
     assert!(std::net::TcpListener::bind(address).is_ok());
 }
@@ -89,7 +89,7 @@ async fn committed_rows_survive_kill_under_durable_settings() {
     client.batch_execute("BEGIN; INSERT INTO kept VALUES (1000)").await.unwrap();
     let killed = cluster.pid();
     cluster.kill().unwrap();
-    assert!(gone(killed));
+    assert!(!is_running(killed));
     assert!(client.simple_query("SELECT 1").await.is_err());
     cluster.restart().unwrap();
     assert_eq!(cluster.address(), address);
@@ -112,7 +112,7 @@ async fn kill_ends_sessions_that_are_busy() {
     let active = format!("SELECT count(*) FROM pg_stat_activity WHERE pid = {backend} AND state = 'active'");
     while number(&admin, &active).await == 0 {}
     cluster.kill().unwrap();
-    assert!(gone(u32::try_from(backend).unwrap()), "the session's process outlived the kill");
+    assert!(!is_running(u32::try_from(backend).unwrap()), "the session's process outlived the kill");
     assert!(busy.await.unwrap().is_err());
 }
 
@@ -180,4 +180,96 @@ fn unknown_setting_fails_with_the_servers_own_words() {
     assert_eq!(error.code(), "testkit.not_ready");
     let told = error.to_string();
     assert!(told.contains("ended while starting") && told.contains("no_such_setting"), "{told}");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+fn killed_owner_leaves_nothing() {
+    let mut owner = Owner::of("postgres");
+    assert!(is_running(owner.pid) && owner.folder.exists());
+    owner.process.kill().unwrap();
+    owner.assert_nothing_is_left();
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn killed_owner_of_a_busy_server_leaves_nothing() {
+    let mut owner = Owner::of("postgres");
+    let client = connect(&format!("postgres://postgres@{}/postgres", owner.address)).await;
+    let backend: i32 = client.query_one("SELECT pg_backend_pid()", &[]).await.unwrap().get(0);
+    let busy = tokio::spawn(async move { client.simple_query("SELECT pg_sleep(600)").await });
+    owner.process.kill().unwrap();
+    tokio::task::spawn_blocking(move || owner.assert_nothing_is_left()).await.unwrap();
+    assert!(!is_running(u32::try_from(backend).unwrap()));
+    assert!(busy.await.unwrap().is_err());
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+fn interrupted_owner_leaves_nothing() {
+    let owner = Owner::of("postgres");
+    owner.signal("INT");
+    owner.assert_nothing_is_left();
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+fn panicking_owner_leaves_nothing() {
+    let owner = std::thread::spawn(|| {
+        let cluster = Cluster::start(Settings::fast()).unwrap();
+        std::panic::panic_any((cluster.pid(), cluster.socket_dir().to_path_buf()));
+    });
+    let panic = owner.join().unwrap_err();
+    let (pid, folder) = panic.downcast_ref::<(u32, std::path::PathBuf)>().unwrap();
+    assert!(!is_running(*pid) && !folder.exists());
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+fn signal_to_the_guardian_ends_its_server() {
+    let cluster = Cluster::start(Settings::fast()).unwrap();
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", cluster.pid())).unwrap();
+    let guardian = stat.rsplit_once(") ").unwrap().1.split(' ').nth(1).unwrap().to_owned();
+    assert!(
+        Command::new("sh").args(["-c", "kill -TERM \"$1\"", "kill", &guardian]).status().unwrap().success()
+    );
+    let deadline = Instant::now() + Duration::from_secs(15);
+    while cluster.socket_dir().exists() {
+        assert!(Instant::now() < deadline, "the folder is still there");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(!is_running(cluster.pid()));
+    assert_eq!(
+        cluster.restart().unwrap_err().code(),
+        "testkit.guardian",
+        "a gone guardian is told, not awaited"
+    );
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn detached_services_stay_until_they_are_taken_down() {
+    let services = |words: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_leasehold-services")).args(words).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    if services(&["status"]).0 == Some(0) {
+        // Somebody works with them on this machine.
+        panic!("services are up: take them down for this test (leasehold-services down)");
+    }
+    let (code, told) = services(&["up", "--detach", "postgres"]);
+    assert_eq!(code, Some(0), "{told}");
+    let address = address_in(&told);
+    assert!(services(&["status"]).1.contains(&address.to_string()));
+    let client = connect(&format!("postgres://postgres@{address}/postgres")).await;
+    assert_eq!(number(&client, "SELECT 1::bigint").await, 1);
+    assert_eq!(
+        services(&["up", "--detach", "postgres"]).1,
+        services(&["status"]).1,
+        "a second one changes nothing"
+    );
+    assert_eq!(services(&["down"]), (Some(0), "stopped\n".to_owned()));
+    assert!(std::net::TcpStream::connect(address).is_err());
+    assert_eq!(services(&["status"]), (Some(3), "not running\n".to_owned()));
+    assert_eq!(services(&["down"]), (Some(0), "not running\n".to_owned()));
 }

@@ -1,45 +1,36 @@
 //! One PostgreSQL server with its data folder.
 
 use std::{
-    net::{Ipv4Addr, SocketAddr},
+    net::SocketAddr,
     path::{Path, PathBuf},
     sync::{
-        Mutex, MutexGuard, OnceLock, PoisonError,
+        OnceLock,
         atomic::{AtomicU32, Ordering},
     },
-    thread,
-    time::Instant,
 };
 
 use tokio_postgres::{Client, NoTls};
 
 use super::{Database, Schema, Settings, ready, template};
 use crate::{
-    Error, Result, Service, TIME_LIMIT, account::Account, folder, guardian::Guardian, port, program,
+    Error, Result, Service,
+    account::Account,
+    folder,
+    server::{Kind, Server},
 };
 
-const NAME: &str = "postgres";
-/// A port can be lost to another process between choosing and binding; so many times in a row it is not chance.
-const PORT_TRIES: u32 = 5;
+/// SIGINT asks for a fast shutdown: sessions are ended, not awaited.
+const KIND: Kind = Kind { name: "postgres", stop_signal: "INT", is_ready: ready::takes_sessions };
 
 static SHARED: OnceLock<Cluster> = OnceLock::new();
 
 /// A running PostgreSQL server that nobody else uses. Dropping it kills the server and removes its data.
 #[derive(Debug)]
 pub struct Cluster {
-    folder: PathBuf,
-    port: u16,
-    words: Vec<String>,
-    server: Mutex<Running>,
+    server: Server,
     /// Numbers the databases and schemas.
     next: AtomicU32,
     version: String,
-}
-
-#[derive(Debug)]
-struct Running {
-    guardian: Guardian,
-    pid: u32,
 }
 
 impl Cluster {
@@ -50,29 +41,14 @@ impl Cluster {
     pub fn start(settings: Settings) -> Result<Cluster> {
         let found = Service::Postgres.find_or_install()?;
         let account = Account::for_servers()?;
-        let folder = folder::fresh(&account)?;
-        // From here on the guardian removes the folder, whatever fails.
-        let mut guardian = Guardian::new(NAME, &account, folder.clone(), "INT")?;
-        let data = folder.join("data");
-        template::copy_to(&data, &found, &account)?;
-        let mut tries = 0;
-        loop {
-            tries += 1;
-            let port = port::free()?;
-            let words = command_line(&found.bin, &folder, port, &settings);
-            let pid = guardian.start(&words)?;
-            match await_ready(&folder, port, pid) {
-                Ok(()) => {
-                    let server = Mutex::new(Running { guardian, pid });
-                    let next = AtomicU32::new(0);
-                    return Ok(Cluster { folder, port, words, server, next, version: found.version });
-                }
-                Err(Error::NotReady { log, .. }) if tries < PORT_TRIES && log.contains("already in use") => {
-                    guardian.kill()?;
-                }
-                Err(error) => return Err(error),
-            }
-        }
+        let server = Server::start(
+            KIND,
+            &account,
+            folder::fresh(&account)?,
+            |folder| template::copy_to(&folder.join("data"), &found, &account),
+            |folder, port| command_line(&found.bin, folder, port, &settings),
+        )?;
+        Ok(Cluster { server, next: AtomicU32::new(0), version: found.version })
     }
 
     /// The one server of this test process, with fast settings, started by the first call. Tests share it and take
@@ -91,13 +67,13 @@ impl Cluster {
     /// Where it listens; stays the same across restarts.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
-        SocketAddr::from((Ipv4Addr::LOCALHOST, self.port))
+        self.server.address()
     }
 
     /// The folder of its unix socket, for a `host=` of a connection string.
     #[must_use]
     pub fn socket_dir(&self) -> &Path {
-        &self.folder
+        self.server.folder()
     }
 
     /// The superuser; needs no password.
@@ -115,7 +91,7 @@ impl Cluster {
     /// Process id of the server (its first process, the postmaster), of the last one if it is stopped.
     #[must_use]
     pub fn pid(&self) -> u32 {
-        self.running().pid
+        self.server.pid()
     }
 
     /// Connection string over TCP for a database of this server.
@@ -158,7 +134,7 @@ impl Cluster {
     /// # Errors
     /// When it does not end in time.
     pub fn stop(&self) -> Result<()> {
-        self.running().guardian.stop()
+        self.server.stop()
     }
 
     /// Ends the server and all its processes at once with SIGKILL, as a power cut would.
@@ -166,7 +142,7 @@ impl Cluster {
     /// # Errors
     /// When a process survives it.
     pub fn kill(&self) -> Result<()> {
-        self.running().guardian.kill()
+        self.server.kill()
     }
 
     /// Starts the server again on the same port and data, after [`Cluster::stop`] or [`Cluster::kill`]; a server
@@ -175,19 +151,11 @@ impl Cluster {
     /// # Errors
     /// When it does not come up.
     pub fn restart(&self) -> Result<()> {
-        let mut running = self.running();
-        running.guardian.stop()?;
-        running.pid = running.guardian.start(&self.words)?;
-        await_ready(&self.folder, self.port, running.pid)
+        self.server.restart()
     }
 
     pub(super) async fn admin(&self) -> Result<Client> {
         connect(&self.url("postgres")).await
-    }
-
-    /// A poisoned lock means a test panicked while it held it; the guardian's state is still right.
-    fn running(&self) -> MutexGuard<'_, Running> {
-        self.server.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -206,28 +174,4 @@ fn command_line(bin: &Path, folder: &Path, port: u16, settings: &Settings) -> Ve
     words.extend(["-c".into(), "listen_addresses=127.0.0.1".into()]);
     words.extend(settings.words());
     words
-}
-
-fn await_ready(folder: &Path, port: u16, pid: u32) -> Result<()> {
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let deadline = Instant::now() + TIME_LIMIT;
-    loop {
-        // In this order: another server may answer on a port that ours failed to bind.
-        let answers = ready::takes_sessions(address);
-        let why = if !program::is_running(pid) {
-            "ended while starting".to_owned()
-        } else if answers {
-            return Ok(());
-        } else if Instant::now() > deadline {
-            format!("took no sessions within {TIME_LIMIT:?}")
-        } else {
-            thread::sleep(program::POLL);
-            continue;
-        };
-        return Err(Error::NotReady {
-            server: NAME,
-            why,
-            log: program::log_tail(&folder.join("server.log")),
-        });
-    }
 }

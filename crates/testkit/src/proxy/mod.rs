@@ -58,7 +58,15 @@ struct Shared {
     refuse: AtomicBool,
     accepted: AtomicU64,
     open: AtomicUsize,
-    relays: Mutex<Vec<AbortHandle>>,
+    relays: Mutex<Relays>,
+}
+
+/// The tasks that carry connections.
+#[derive(Debug, Default)]
+struct Relays {
+    handles: Vec<AbortHandle>,
+    /// Set when the proxy goes: a connection accepted at that very moment must not outlive it.
+    ended: bool,
 }
 
 impl FaultProxy {
@@ -75,7 +83,7 @@ impl FaultProxy {
             refuse: AtomicBool::new(false),
             accepted: AtomicU64::new(0),
             open: AtomicUsize::new(0),
-            relays: Mutex::new(Vec::new()),
+            relays: Mutex::default(),
         });
         let accepting = tokio::spawn(accept(listener, Arc::clone(&shared)));
         Ok(FaultProxy { address, shared, accepting })
@@ -103,7 +111,7 @@ impl FaultProxy {
 
     /// Closes every open connection, as soon as the runtime gets to it.
     pub fn cut_all(&self) {
-        self.shared.relays().drain(..).for_each(|relay| relay.abort());
+        self.shared.relays().handles.drain(..).for_each(|relay| relay.abort());
     }
 
     /// While true, new connections are reset at once; open ones stay.
@@ -127,12 +135,13 @@ impl FaultProxy {
 impl Drop for FaultProxy {
     fn drop(&mut self) {
         self.accepting.abort();
+        self.shared.relays().ended = true;
         self.cut_all();
     }
 }
 
 impl Shared {
-    fn relays(&self) -> MutexGuard<'_, Vec<AbortHandle>> {
+    fn relays(&self) -> MutexGuard<'_, Relays> {
         self.relays.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -160,11 +169,14 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
         }
         // Judged here and not in the task: connections count in the order they came.
         let verdict = shared.rules.on_connect();
+        let mut relays = shared.relays();
+        if relays.ended {
+            return;
+        }
         shared.open.fetch_add(1, Ordering::SeqCst);
         let open = Open(Arc::clone(&shared));
         let relay = tokio::spawn(async move { connection::serve(client, verdict, &open.0).await });
-        let mut relays = shared.relays();
-        relays.retain(|relay| !relay.is_finished());
-        relays.push(relay.abort_handle());
+        relays.handles.retain(|relay| !relay.is_finished());
+        relays.handles.push(relay.abort_handle());
     }
 }
