@@ -11,6 +11,8 @@ use crate::{
     Result, Watch,
 };
 
+#[cfg(feature = "embedded")]
+pub mod embedded;
 pub mod memory;
 mod rules;
 
