@@ -27,17 +27,19 @@ fn leasehold() -> Command {
 fn serve(folder: &Path, arguments: &[&str]) -> Served {
     let mut command = leasehold();
     command.current_dir(folder).args(["serve", "--address", "127.0.0.1:0"]).args(arguments);
-    let mut process = command.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("starts");
-    let log = BufReader::new(process.stderr.take().expect("piped"));
-    for line in log.lines() {
-        let line = line.expect("is text");
-        let event: Value = serde_json::from_str(&line).expect("the log is JSON where there is no terminal");
-        if let Some(url) = event["url"].as_str() {
-            let address = url.strip_prefix("http://").expect("is a URL").to_owned();
-            return Served { process, address };
-        }
-    }
-    panic!("the server ended without saying where it listens");
+    let process = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("starts");
+    let mut served = Served { process, address: String::new() };
+    let mut log = BufReader::new(served.process.stderr.take().expect("piped")).lines();
+    served.address = log
+        .by_ref()
+        .map(|line| {
+            serde_json::from_str::<Value>(&line.expect("is text")).expect("is JSON without a terminal")
+        })
+        .find_map(|event| Some(event["url"].as_str()?.strip_prefix("http://")?.to_owned()))
+        .expect("the server says where it listens before it ends");
+    // Read on to the end: a log that nobody reads must not be what stops the server.
+    std::thread::spawn(move || log.for_each(drop));
+    served
 }
 
 impl Served {

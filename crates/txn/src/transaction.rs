@@ -1,5 +1,6 @@
 //! The handle a body works with: one transaction on one connection.
 
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -7,6 +8,7 @@ use futures_util::future::try_join_all;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
+use crate::attempts::Ended;
 use crate::classify::{Failed, Phase};
 use crate::loan::Loan;
 use crate::{DatabaseError, Pool, Result};
@@ -21,23 +23,26 @@ pub type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
 /// future leaves the statement in the transaction.
 ///
 /// A body must not send `BEGIN`, `COMMIT` or `ROLLBACK` of its own.
-pub struct Transaction {
+///
+/// `'a` is how long what a body captures lives; the transaction itself holds nothing of it.
+pub struct Transaction<'a> {
     loan: Loan,
     /// What first went wrong on the server. Everything after it is refused with `25P02`, which explains nothing.
     first_error: Mutex<Option<DatabaseError>>,
+    /// Makes `&'t Transaction<'a>` imply that captured references outlive the body's future.
+    captures: PhantomData<fn() -> &'a ()>,
 }
 
-impl Transaction {
+impl Transaction<'_> {
     /// Begins. Dropped midway, the connection is rolled back in the background.
-    pub(crate) async fn begin(pool: &Pool) -> Result<Result<Self, Failed>> {
-        let loan = Loan::take(pool).await?;
+    pub(crate) async fn begin<E>(pool: &Pool) -> Result<Self, Ended<E>> {
+        let loan = Loan::take(pool).await.map_err(Ended::Error)?;
         // Awaited, not sent along with the first statement: if it were refused, that statement would commit alone.
         match loan.session().batch_execute(pool.dialect().begin()).await {
-            Ok(()) => Ok(Ok(Self { loan, first_error: Mutex::new(None) })),
+            Ok(()) => Ok(Self { loan, first_error: Mutex::new(None), captures: PhantomData }),
             Err(error) => {
-                let failed = Failed::new(error.into(), Phase::Body, pool.dialect());
                 loan.discard();
-                Ok(Err(failed))
+                Err(Ended::Failed(Failed::new(error.into(), Phase::Body, pool.dialect())))
             }
         }
     }
@@ -207,7 +212,7 @@ impl Transaction {
     }
 }
 
-impl std::fmt::Debug for Transaction {
+impl std::fmt::Debug for Transaction<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Transaction").field("first_error", &self.first_error()).finish_non_exhaustive()
     }
