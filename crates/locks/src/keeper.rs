@@ -65,12 +65,13 @@ impl KeptGuard {
         let lost = CancellationToken::new();
         let (losing, loss) = watch::channel(None);
         let keeper = Keeper { locks, lock_id, ttl, options, confirmed_at, started_at: Instant::now() };
-        let signal = lost.clone();
+        // Cancelled however the task ends: a keeper that is gone extends nothing.
+        let signal = lost.clone().drop_guard();
         let task = tokio::spawn(async move {
             let reason = keeper.run().await;
-            // Whoever waits for the reason must find it once the token is cancelled.
+            // Before the signal: whoever gets that asks for the reason.
             let _ = losing.send(Some(reason));
-            signal.cancel();
+            drop(signal);
         });
         Ok(KeptGuard { guard, lost, loss, task: AbortOnDrop(task) })
     }
@@ -97,10 +98,8 @@ impl KeptGuard {
 
     /// Ready when the lock is lost. Dropping it midway loses nothing.
     pub async fn lost(&self) -> Loss {
-        let mut loss = self.loss.clone();
-        // The sender is only gone without a word when the runtime is: then nobody extends either.
-        let known = loss.wait_for(Option::is_some).await.ok().and_then(|loss| *loss);
-        known.unwrap_or(Loss::Unconfirmed)
+        self.lost.cancelled().await;
+        self.loss.borrow().unwrap_or(Loss::Unconfirmed)
     }
 
     /// Whether the lock was lost already.
