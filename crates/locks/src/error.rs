@@ -10,6 +10,14 @@ pub enum Error {
     /// A key, id, ttl or name that no store would take.
     #[error(transparent)]
     Invalid(#[from] leasehold_core::Error),
+    /// A setting of a backend cannot be used.
+    #[error("{field} {reason}")]
+    BadConfig {
+        /// The setting.
+        field: &'static str,
+        /// What is wrong with it and what to set instead, to follow its name. Never its value.
+        reason: String,
+    },
     /// The store refused or failed, and nothing happened.
     #[error("{operation} failed in the lock store")]
     Store {
@@ -71,6 +79,7 @@ impl Error {
     pub fn code(&self) -> &'static str {
         match self {
             Error::Invalid(inner) => inner.code(),
+            Error::BadConfig { .. } => "lock.bad_config",
             Error::Store { lock_code: LockCode::ServiceUnavailable, .. } => "lock.unavailable",
             Error::Store { lock_code: LockCode::AuthFailed, .. } => "lock.auth_failed",
             Error::Store { lock_code: LockCode::InvalidArgument, .. } => "lock.rejected",
@@ -91,7 +100,7 @@ impl Error {
             Error::Invalid(inner) => inner.class(),
             Error::Store { lock_code, .. } => lock_code.class(),
             Error::Indeterminate { .. } => Class::Indeterminate,
-            Error::Foreign { .. } => Class::Rejected,
+            Error::BadConfig { .. } | Error::Foreign { .. } => Class::Rejected,
             Error::AcquisitionTimeout { .. } | Error::Ended { .. } => Class::Conflict,
             Error::Aborted { .. } => Class::Rejected,
         }
@@ -103,7 +112,9 @@ impl Error {
             Error::Invalid(inner) => inner.lock_code(),
             Error::Store { lock_code, .. } => *lock_code,
             Error::Indeterminate { .. } => LockCode::ServiceUnavailable,
-            Error::Foreign { .. } | Error::Ended { .. } => LockCode::InvalidArgument,
+            Error::BadConfig { .. } | Error::Foreign { .. } | Error::Ended { .. } => {
+                LockCode::InvalidArgument
+            }
             Error::AcquisitionTimeout { .. } => LockCode::AcquisitionTimeout,
             Error::Aborted { .. } => LockCode::Aborted,
         }

@@ -14,6 +14,8 @@ use crate::{
 #[cfg(feature = "embedded")]
 pub mod embedded;
 pub mod memory;
+#[cfg(feature = "redis")]
+pub mod redis;
 mod rules;
 
 /// The least a store must do to hold locks. Waiting, retrying and guards are built on top, once.
