@@ -1,5 +1,6 @@
 //! The loop around every attempt: who may try again, when, and how long.
 
+use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Instant;
 
@@ -17,76 +18,80 @@ pub(crate) enum Ended<E> {
     Error(Error),
 }
 
-/// What must be known about an attempt that is no longer waited for.
-#[derive(Default)]
-pub(crate) struct Progress {
-    pub(crate) attempts: AtomicU32,
-    /// Something that commits was sent, and not answered yet.
+/// The attempts of one operation.
+pub(crate) struct Attempts<'a> {
+    operation: Operation,
+    policy: &'a Policy,
+    observed: Observed,
+    /// Begun so far.
+    count: AtomicU32,
+    /// Something that commits was sent, and not answered yet: who stops waiting now does not know the outcome.
     pub(crate) commit_in_flight: AtomicBool,
 }
 
-/// Makes attempts until one ends for good, within the policy.
-pub(crate) async fn until_settled<T, E, F>(operation: Operation, policy: &Policy, once: F) -> Result<T, Failure<E>>
-where
-    F: AsyncFn(&Progress) -> Result<T, Ended<E>>,
-{
-    let observed = Observed::start(operation);
-    let progress = Progress::default();
-    let result = match policy.deadline() {
-        None => attempts(operation, policy, &observed, &progress, once).await,
-        Some(deadline) if deadline.is_past(Instant::now()) => {
-            Err(Failure::Transaction(Error::DeadlinePassed { operation }))
+impl<'a> Attempts<'a> {
+    pub(crate) fn start(operation: Operation, policy: &'a Policy) -> Self {
+        Self {
+            operation,
+            policy,
+            observed: Observed::start(operation),
+            count: AtomicU32::new(1),
+            commit_in_flight: AtomicBool::new(false),
         }
-        Some(deadline) => {
-            let work = attempts(operation, policy, &observed, &progress, once);
-            tokio::time::timeout_at(deadline.instant().into(), work).await.unwrap_or_else(|_| {
-                Err(Failure::Transaction(if progress.commit_in_flight.load(Ordering::Acquire) {
-                    Error::UnknownOutcome { operation, source: None }
-                } else {
-                    Error::DeadlinePassed { operation }
-                }))
-            })
-        }
-    };
-    match &result {
-        Ok(_) => {}
-        Err(Failure::Condition(_)) => observed.condition_failed(),
-        Err(Failure::Transaction(error)) => observed.failed(error),
     }
-    observed.finished(progress.attempts.load(Ordering::Relaxed));
-    result
-}
 
-async fn attempts<T, E, F>(
-    operation: Operation,
-    policy: &Policy,
-    observed: &Observed,
-    progress: &Progress,
-    once: F,
-) -> Result<T, Failure<E>>
-where
-    F: AsyncFn(&Progress) -> Result<T, Ended<E>>,
-{
-    let mut attempt = 1;
-    loop {
-        progress.attempts.store(attempt, Ordering::Relaxed);
-        let failed = match once(progress).await {
-            Ok(value) => return Ok(value),
-            Err(Ended::Condition(condition)) => return Err(Failure::Condition(condition)),
-            Err(Ended::Error(error)) => return Err(Failure::Transaction(error)),
-            Err(Ended::Failed(failed)) => failed,
+    /// Waits for the loop of attempts, at most until the deadline.
+    pub(crate) async fn within_deadline<T, E>(
+        &self,
+        work: impl Future<Output = Result<T, Failure<E>>>,
+    ) -> Result<T, Failure<E>> {
+        let operation = self.operation;
+        let result = match self.policy.deadline() {
+            None => work.await,
+            Some(deadline) if deadline.is_past(Instant::now()) => {
+                self.count.store(0, Ordering::Relaxed);
+                Err(Failure::Transaction(Error::DeadlinePassed { operation }))
+            }
+            Some(deadline) => {
+                tokio::time::timeout_at(deadline.instant().into(), work).await.unwrap_or_else(|_| {
+                    Err(Failure::Transaction(if self.commit_in_flight.load(Ordering::Acquire) {
+                        Error::UnknownOutcome { operation, source: None }
+                    } else {
+                        Error::DeadlinePassed { operation }
+                    }))
+                })
+            }
         };
+        match &result {
+            Ok(_) => {}
+            Err(Failure::Condition(_)) => self.observed.condition_failed(),
+            Err(Failure::Transaction(error)) => self.observed.failed(error),
+        }
+        self.observed.finished(self.count.load(Ordering::Relaxed));
+        result
+    }
+
+    /// Pauses before the next attempt, or says why there is none.
+    pub(crate) async fn next<E>(&self, ended: Ended<E>) -> Result<(), Failure<E>> {
+        let failed = match ended {
+            Ended::Condition(condition) => return Err(Failure::Condition(condition)),
+            Ended::Error(error) => return Err(Failure::Transaction(error)),
+            Ended::Failed(failed) => failed,
+        };
+        let attempt = self.count.load(Ordering::Relaxed);
         if failed.meaning != Meaning::Conflict {
-            return Err(Failure::Transaction(failed.into_error(operation, attempt)));
+            return Err(Failure::Transaction(failed.into_error(self.operation, attempt)));
         }
-        observed.conflict();
-        let pause = policy.pause(attempt);
-        let in_time = policy.deadline().is_none_or(|deadline| deadline.remaining(Instant::now()) > pause);
-        if attempt >= policy.attempts_max() || !in_time {
-            return Err(Failure::Transaction(failed.into_error(operation, attempt)));
+        self.observed.conflict();
+        let pause = self.policy.pause(attempt);
+        let in_time =
+            self.policy.deadline().is_none_or(|deadline| deadline.remaining(Instant::now()) > pause);
+        if attempt >= self.policy.attempts_max() || !in_time {
+            return Err(Failure::Transaction(failed.into_error(self.operation, attempt)));
         }
-        observed.retry(failed.source.as_ref(), attempt);
+        self.observed.retry(failed.source.as_ref(), attempt);
         tokio::time::sleep(pause).await;
-        attempt += 1;
+        self.count.store(attempt + 1, Ordering::Relaxed);
+        Ok(())
     }
 }

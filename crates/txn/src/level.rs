@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use crate::attempts::{Ended, until_settled};
+use crate::attempts::{Attempts, Ended};
 use crate::classify::{Failed, Phase};
 use crate::loan::Loan;
 use crate::{DsqlLevel, Failure, Operation, Policy, Pool, Result};
@@ -18,16 +18,21 @@ const DETECT_LEVEL: Operation = Operation::new("txn.detect_level");
 /// # Errors
 /// As [`run`](crate::run), when the probe fails for another reason than the lock.
 pub async fn detect_level(pool: &Pool, policy: &Policy, probe: &str) -> Result<DsqlLevel> {
-    until_settled(DETECT_LEVEL, policy, async |_| {
-        let loan = Loan::take(pool).await.map_err(Ended::Error)?;
-        let answer = loan.answer(loan.session().batch_execute(probe)).await;
-        loan.give_back();
-        match answer {
-            Ok(()) => Ok(DsqlLevel::KeyShare),
-            Err(error) if error.sqlstate() == Some("0A000") => Ok(DsqlLevel::UpdateOnly),
-            Err(error) => Err(Ended::Failed(Failed::new(error, Phase::Body, pool.dialect()))),
+    let attempts = Attempts::start(DETECT_LEVEL, policy);
+    let work = async {
+        loop {
+            let loan = Loan::take(pool).await?;
+            let answer = loan.answer(loan.session().batch_execute(probe)).await;
+            loan.give_back();
+            match answer {
+                Ok(()) => break Ok(DsqlLevel::KeyShare),
+                Err(error) if error.sqlstate() == Some("0A000") => break Ok(DsqlLevel::UpdateOnly),
+                Err(error) => {
+                    let failed = Failed::new(error, Phase::Body, pool.dialect());
+                    attempts.next(Ended::Failed(failed)).await?;
+                }
+            }
         }
-    })
-    .await
-    .map_err(Failure::<Infallible>::into_error)
+    };
+    attempts.within_deadline(work).await.map_err(Failure::<Infallible>::into_error)
 }

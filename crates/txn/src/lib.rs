@@ -11,7 +11,7 @@
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let pool = Pool::new(Config::new("postgres://app@localhost/bank".parse()?))?;
 //! let amount = 10_i64;
-//! let left = run(&pool, MOVE, &Policy::none(), async |tx| {
+//! let left = run(&pool, MOVE, &Policy::none(), |tx| Box::pin(async move {
 //!     let row = tx
 //!         .query_opt(
 //!             "UPDATE account SET balance = balance - $1 WHERE id = 1 AND balance >= $1 RETURNING balance",
@@ -21,7 +21,7 @@
 //!         .ok_or(Abort::Condition(NotEnough))?;
 //!     tx.execute("UPDATE account SET balance = balance + $1 WHERE id = 2", &[&amount]).await?;
 //!     Ok(row.try_get::<_, i64>(0)?)
-//! })
+//! }))
 //! .await;
 //! # let _ = left.map_err(|_| "no")?;
 //! # Ok(()) }
@@ -65,7 +65,7 @@ pub use policy::{ATTEMPTS_MAX, Jitter, PAUSE_MAX, Policy};
 pub use pool::Pool;
 pub use pool_config::{Config, SIZE_MAX};
 pub use registry::Registry;
-pub use run::{Abort, Failure, run};
+pub use run::{Abort, Failure, Running, run};
 pub use statement::Statement;
 pub use token::{CredentialsSource, Environment, TokenProvider};
 pub use tokio_postgres;

@@ -132,7 +132,10 @@ impl Pool {
 
 impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pool").field("config", &self.0.config).field("size", &self.size()).finish_non_exhaustive()
+        f.debug_struct("Pool")
+            .field("config", &self.0.config)
+            .field("size", &self.size())
+            .finish_non_exhaustive()
     }
 }
 
@@ -184,12 +187,13 @@ impl managed::Manager for Sessions {
     type Error = Error;
 
     async fn create(&self) -> Result<Connection> {
-        let client = self.connector.connect().await?;
+        // Boxed: opening is rare, and its state would otherwise be a part of every call's.
+        let client = Box::pin(self.connector.connect()).await?;
         // Spread, so that connections opened together are not all replaced together.
         let random = getrandom::u32().map_or(0.5, |random| f64::from(random) / f64::from(u32::MAX));
-        let retire_at = self
-            .lifetime_max
-            .and_then(|lifetime| Instant::now().checked_add(lifetime.mul_f64(1.0 - self.lifetime_spread * random)));
+        let retire_at = self.lifetime_max.and_then(|lifetime| {
+            Instant::now().checked_add(lifetime.mul_f64(1.0 - self.lifetime_spread * random))
+        });
         Ok(Connection { client, retire_at })
     }
 
@@ -201,7 +205,7 @@ impl managed::Manager for Sessions {
         if connection.retire_at.is_some_and(|retire_at| Instant::now() >= retire_at) {
             return Err(RecycleError::message("past its lifetime"));
         }
-        if metrics.recycle_count % CACHE_CHECK_EVERY == 0
+        if metrics.recycle_count.is_multiple_of(CACHE_CHECK_EVERY)
             && connection.statement_cache.size() > self.statements_max
         {
             connection.statement_cache.clear();

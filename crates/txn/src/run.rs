@@ -1,6 +1,9 @@
 //! `run`: a body, a transaction around it, and an answer that is true.
 
-use crate::attempts::{Ended, until_settled};
+use std::future::Future;
+use std::pin::Pin;
+
+use crate::attempts::{Attempts, Ended};
 use crate::transaction::Transaction;
 use crate::{DatabaseError, Error, Operation, Policy, Pool, Result};
 
@@ -57,11 +60,16 @@ impl Failure<std::convert::Infallible> {
     }
 }
 
+/// What a body is while it runs.
+pub type Running<'t, T, E> = Pin<Box<dyn Future<Output = Result<T, Abort<E>>> + Send + 't>>;
+
 /// Runs `body` in a transaction and commits it.
 ///
-/// The body runs once per attempt, each time in a fresh transaction; only conflicts, which had no effect, lead to
-/// another attempt. So it must not change anything outside the database nor keep values from an earlier run, and
-/// an id it needs is made before. It ends the transaction without effect by returning [`Abort`].
+/// The body, `|tx| Box::pin(async move { … })`, runs once per attempt, each time in a fresh transaction; only
+/// conflicts, which had no effect, lead to another attempt. So it must not change anything outside the database nor
+/// keep values from an earlier run, and an id it needs is made before. What it uses it borrows: everything that
+/// lives as long as `'a` may be captured by reference. It ends the transaction without effect by returning
+/// [`Abort`].
 ///
 /// Dropping the call before `COMMIT` is sent leaves nothing behind: the connection is rolled back in the
 /// background, or closed. Dropping it while `COMMIT` is in flight leaves open whether it happened; a deadline in
@@ -70,24 +78,41 @@ impl Failure<std::convert::Infallible> {
 /// # Errors
 /// [`Failure::Condition`] with the body's answer, or [`Failure::Transaction`]. Among those only
 /// [`Error::UnknownOutcome`] leaves open whether the transaction was committed.
-pub async fn run<T, E, F>(pool: &Pool, operation: Operation, policy: &Policy, body: F) -> Result<T, Failure<E>>
+pub async fn run<'a, T, E, F>(
+    pool: &Pool,
+    operation: Operation,
+    policy: &Policy,
+    body: F,
+) -> Result<T, Failure<E>>
 where
-    F: AsyncFn(&Transaction) -> Result<T, Abort<E>>,
+    F: for<'t> Fn(&'t Transaction<'a>) -> Running<'t, T, E>,
 {
-    until_settled(operation, policy, async |progress| {
-        let transaction =
-            Transaction::begin(pool).await.map_err(Ended::Error)?.map_err(Ended::Failed)?;
-        match body(&transaction).await {
-            Ok(value) => {
-                transaction.commit(&progress.commit_in_flight).await.map_err(Ended::Failed)?;
-                Ok(value)
+    let attempts = Attempts::start(operation, policy);
+    let work = async {
+        loop {
+            match once(pool, &attempts, &body).await {
+                Ok(value) => break Ok(value),
+                Err(ended) => attempts.next(ended).await?,
             }
-            Err(Abort::Condition(condition)) => {
-                transaction.roll_back().await;
-                Err(Ended::Condition(condition))
-            }
-            Err(Abort::Database(error)) => Err(Ended::Failed(transaction.abort(error).await)),
         }
-    })
-    .await
+    };
+    attempts.within_deadline(work).await
+}
+
+async fn once<'a, T, E, F>(pool: &Pool, attempts: &Attempts<'_>, body: &F) -> Result<T, Ended<E>>
+where
+    F: for<'t> Fn(&'t Transaction<'a>) -> Running<'t, T, E>,
+{
+    let transaction = Transaction::begin(pool).await?;
+    match body(&transaction).await {
+        Ok(value) => {
+            transaction.commit(&attempts.commit_in_flight).await.map_err(Ended::Failed)?;
+            Ok(value)
+        }
+        Err(Abort::Condition(condition)) => {
+            transaction.roll_back().await;
+            Err(Ended::Condition(condition))
+        }
+        Err(Abort::Database(error)) => Err(Ended::Failed(transaction.abort(error).await)),
+    }
 }

@@ -1,11 +1,13 @@
 //! A statement that is a transaction by itself: one round trip, the same loop.
 
 use std::convert::Infallible;
+use std::pin::pin;
 use std::sync::atomic::Ordering;
 
+use futures_util::TryStreamExt;
 use tokio_postgres::Row;
 
-use crate::attempts::{Ended, Progress, until_settled};
+use crate::attempts::{Attempts, Ended};
 use crate::classify::{Failed, Phase};
 use crate::loan::Loan;
 use crate::transaction::Parameters;
@@ -45,16 +47,7 @@ impl<'a> Statement<'a> {
     /// # Errors
     /// As [`run`](crate::run); [`Error::UnknownOutcome`](crate::Error::UnknownOutcome) for writes only.
     pub async fn query(self, pool: &Pool, policy: &Policy, parameters: Parameters<'_>) -> Result<Vec<Row>> {
-        until_settled(self.operation, policy, async |progress| {
-            let loan = Loan::take(pool).await.map_err(Ended::Error)?;
-            let answer = self.prepared(&loan, progress, async |session, statement| {
-                session.query(statement, parameters).await
-            });
-            let answer = answer.await;
-            settled(loan, answer)
-        })
-        .await
-        .map_err(Failure::<Infallible>::into_error)
+        self.answer(pool, policy, parameters).await.map(|(rows, _)| rows)
     }
 
     /// Runs the statement and returns how many rows it touched.
@@ -64,27 +57,39 @@ impl<'a> Statement<'a> {
     /// # Errors
     /// As [`run`](crate::run); [`Error::UnknownOutcome`](crate::Error::UnknownOutcome) for writes only.
     pub async fn execute(self, pool: &Pool, policy: &Policy, parameters: Parameters<'_>) -> Result<u64> {
-        until_settled(self.operation, policy, async |progress| {
-            let loan = Loan::take(pool).await.map_err(Ended::Error)?;
-            let answer = self.prepared(&loan, progress, async |session, statement| {
-                session.execute(statement, parameters).await
-            });
-            let answer = answer.await;
-            settled(loan, answer)
-        })
-        .await
-        .map_err(Failure::<Infallible>::into_error)
+        self.answer(pool, policy, parameters).await.map(|(_, touched)| touched)
     }
 
-    async fn prepared<T>(
+    async fn answer(
+        self,
+        pool: &Pool,
+        policy: &Policy,
+        parameters: Parameters<'_>,
+    ) -> Result<(Vec<Row>, u64)> {
+        let attempts = Attempts::start(self.operation, policy);
+        let work = async {
+            loop {
+                let loan = Loan::take(pool).await?;
+                let answer = self.once(&loan, &attempts, parameters).await;
+                // No transaction stays open after a lone statement: the connection goes back as it is.
+                loan.give_back();
+                match answer {
+                    Ok(answer) => break Ok(answer),
+                    Err(failed) => attempts.next(Ended::Failed(failed)).await?,
+                }
+            }
+        };
+        attempts.within_deadline(work).await.map_err(Failure::<Infallible>::into_error)
+    }
+
+    async fn once(
         &self,
         loan: &Loan,
-        progress: &Progress,
-        send: impl AsyncFn(&tokio_postgres::Client, &tokio_postgres::Statement) -> Result<T, tokio_postgres::Error>,
-    ) -> Result<T, Failed> {
+        attempts: &Attempts<'_>,
+        parameters: Parameters<'_>,
+    ) -> Result<(Vec<Row>, u64), Failed> {
         let session = loan.session();
-        let dialect = loan.pool().dialect();
-        let failed = |error: DatabaseError, phase| Failed::new(error, phase, dialect);
+        let failed = |error: DatabaseError, phase| Failed::new(error, phase, loan.pool().dialect());
         let statement = loan
             .answer(session.prepare_cached(self.sql))
             .await
@@ -96,15 +101,18 @@ impl<'a> Statement<'a> {
             Effect::Read => Phase::Body,
             Effect::Write => Phase::Commit,
         };
-        progress.commit_in_flight.store(phase == Phase::Commit, Ordering::Release);
-        let answer = loan.answer(send(session, &statement)).await;
-        progress.commit_in_flight.store(false, Ordering::Release);
+        attempts.commit_in_flight.store(phase == Phase::Commit, Ordering::Release);
+        let answer = loan
+            .answer(async {
+                let mut stream = pin!(session.query_raw(&statement, parameters.iter().copied()).await?);
+                let mut rows = Vec::new();
+                while let Some(row) = stream.try_next().await? {
+                    rows.push(row);
+                }
+                Ok((rows, stream.rows_affected().unwrap_or_default()))
+            })
+            .await;
+        attempts.commit_in_flight.store(false, Ordering::Release);
         answer.map_err(|error| failed(error, phase))
     }
-}
-
-/// No transaction stays open after a lone statement, so the connection goes back unless it is gone.
-fn settled<T>(loan: Loan, answer: Result<T, Failed>) -> Result<T, Ended<Infallible>> {
-    loan.give_back();
-    answer.map_err(Ended::Failed)
 }

@@ -1,5 +1,6 @@
 //! The handle a body works with: one transaction on one connection.
 
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -7,6 +8,7 @@ use futures_util::future::try_join_all;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
+use crate::attempts::Ended;
 use crate::classify::{Failed, Phase};
 use crate::loan::Loan;
 use crate::{DatabaseError, Pool, Result};
@@ -21,23 +23,26 @@ pub type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
 /// future leaves the statement in the transaction.
 ///
 /// A body must not send `BEGIN`, `COMMIT` or `ROLLBACK` of its own.
-pub struct Transaction {
+///
+/// `'a` is how long what a body captures lives; the transaction itself holds nothing of it.
+pub struct Transaction<'a> {
     loan: Loan,
     /// What first went wrong on the server. Everything after it is refused with `25P02`, which explains nothing.
     first_error: Mutex<Option<DatabaseError>>,
+    /// Makes `&'t Transaction<'a>` imply that captured references outlive the body's future.
+    captures: PhantomData<fn() -> &'a ()>,
 }
 
-impl Transaction {
+impl Transaction<'_> {
     /// Begins. Dropped midway, the connection is rolled back in the background.
-    pub(crate) async fn begin(pool: &Pool) -> Result<Result<Self, Failed>> {
-        let loan = Loan::take(pool).await?;
+    pub(crate) async fn begin<E>(pool: &Pool) -> Result<Self, Ended<E>> {
+        let loan = Loan::take(pool).await.map_err(Ended::Error)?;
         // Awaited, not sent along with the first statement: if it were refused, that statement would commit alone.
         match loan.session().batch_execute(pool.dialect().begin()).await {
-            Ok(()) => Ok(Ok(Self { loan, first_error: Mutex::new(None) })),
+            Ok(()) => Ok(Self { loan, first_error: Mutex::new(None), captures: PhantomData }),
             Err(error) => {
-                let failed = Failed::new(error.into(), Phase::Body, pool.dialect());
                 loan.discard();
-                Ok(Err(failed))
+                Err(Ended::Failed(Failed::new(error.into(), Phase::Body, pool.dialect())))
             }
         }
     }
@@ -48,22 +53,34 @@ impl Transaction {
     /// What the driver or the server said.
     pub async fn query(&self, sql: &str, parameters: Parameters<'_>) -> Result<Vec<Row>, DatabaseError> {
         let session = self.loan.session();
-        self.noted(self.loan.answer(async {
-            let statement = session.prepare_cached(sql).await?;
-            session.query(&statement, parameters).await
-        }).await)
+        self.noted(
+            self.loan
+                .answer(async {
+                    let statement = session.prepare_cached(sql).await?;
+                    session.query(&statement, parameters).await
+                })
+                .await,
+        )
     }
 
     /// Runs a statement that has one row or none.
     ///
     /// # Errors
     /// What the driver or the server said, or that there were more rows.
-    pub async fn query_opt(&self, sql: &str, parameters: Parameters<'_>) -> Result<Option<Row>, DatabaseError> {
+    pub async fn query_opt(
+        &self,
+        sql: &str,
+        parameters: Parameters<'_>,
+    ) -> Result<Option<Row>, DatabaseError> {
         let session = self.loan.session();
-        self.noted(self.loan.answer(async {
-            let statement = session.prepare_cached(sql).await?;
-            session.query_opt(&statement, parameters).await
-        }).await)
+        self.noted(
+            self.loan
+                .answer(async {
+                    let statement = session.prepare_cached(sql).await?;
+                    session.query_opt(&statement, parameters).await
+                })
+                .await,
+        )
     }
 
     /// Runs a statement that has exactly one row.
@@ -72,10 +89,14 @@ impl Transaction {
     /// What the driver or the server said, or that there were fewer or more rows.
     pub async fn query_one(&self, sql: &str, parameters: Parameters<'_>) -> Result<Row, DatabaseError> {
         let session = self.loan.session();
-        self.noted(self.loan.answer(async {
-            let statement = session.prepare_cached(sql).await?;
-            session.query_one(&statement, parameters).await
-        }).await)
+        self.noted(
+            self.loan
+                .answer(async {
+                    let statement = session.prepare_cached(sql).await?;
+                    session.query_one(&statement, parameters).await
+                })
+                .await,
+        )
     }
 
     /// Runs a statement and returns how many rows it touched.
@@ -84,10 +105,14 @@ impl Transaction {
     /// What the driver or the server said.
     pub async fn execute(&self, sql: &str, parameters: Parameters<'_>) -> Result<u64, DatabaseError> {
         let session = self.loan.session();
-        self.noted(self.loan.answer(async {
-            let statement = session.prepare_cached(sql).await?;
-            session.execute(&statement, parameters).await
-        }).await)
+        self.noted(
+            self.loan
+                .answer(async {
+                    let statement = session.prepare_cached(sql).await?;
+                    session.execute(&statement, parameters).await
+                })
+                .await,
+        )
     }
 
     /// Runs statements that do not depend on each other's answers, in order and in one round trip; how many rows
@@ -95,7 +120,10 @@ impl Transaction {
     ///
     /// # Errors
     /// The first failure.
-    pub async fn execute_all(&self, statements: &[(&str, Parameters<'_>)]) -> Result<Vec<u64>, DatabaseError> {
+    pub async fn execute_all(
+        &self,
+        statements: &[(&str, Parameters<'_>)],
+    ) -> Result<Vec<u64>, DatabaseError> {
         try_join_all(statements.iter().map(|(sql, parameters)| self.execute(sql, parameters))).await
     }
 
@@ -112,7 +140,10 @@ impl Transaction {
         if let Err(error) = &answer
             && (error.sqlstate().is_some() || error.is_disconnect())
         {
-            self.first_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| error.clone());
+            self.first_error
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .get_or_insert_with(|| error.clone());
         }
         answer
     }
@@ -181,7 +212,7 @@ impl Transaction {
     }
 }
 
-impl std::fmt::Debug for Transaction {
+impl std::fmt::Debug for Transaction<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Transaction").field("first_error", &self.first_error()).finish_non_exhaustive()
     }

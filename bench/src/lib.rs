@@ -1,0 +1,3 @@
+//! Measuring two forms of the same work against each other on a machine that has other things to do.
+
+pub mod pairs;
