@@ -100,6 +100,10 @@ impl KeptGuard {
         let mut loss = self.loss.clone();
         // The sender is only gone without a word when the runtime is: then nobody extends either.
         let known = loss.wait_for(Option::is_some).await.ok().and_then(|loss| *loss);
+        if known.is_some() {
+            // It follows at once; whoever goes on from here must not find it behind.
+            self.lost.cancelled().await;
+        }
         known.unwrap_or(Loss::Unconfirmed)
     }
 

@@ -12,6 +12,8 @@ use crate::{
 };
 
 pub mod memory;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 mod rules;
 
 /// The least a store must do to hold locks. Waiting, retrying and guards are built on top, once.
