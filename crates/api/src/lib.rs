@@ -2,8 +2,10 @@
 //! them at their edges.
 
 mod json;
+mod lock_info;
 
 pub use json::from_json;
+pub use lock_info::Shown;
 
 /// The envelope of errors.
 #[allow(missing_docs, reason = "generated; the .proto file says what there is to say")]

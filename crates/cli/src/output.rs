@@ -4,7 +4,6 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitCode, ExitStatus};
 
 use leasehold_api::lock::LockInfo;
-use leasehold_locks::LockRecord;
 use serde::Serialize;
 
 /// How a command that was answered ended.
@@ -48,26 +47,18 @@ pub(crate) fn print(json: bool, answer: &impl Serialize, text: impl FnOnce() -> 
     }
 }
 
-/// A hold to show: hashes always, key and lock id only where they were asked for.
-pub(crate) fn info(record: &LockRecord, with_key: bool, with_lock_id: bool) -> LockInfo {
-    LockInfo {
-        key_hash: record.key.key_hash().to_string(),
-        lock_id_hash: record.lock_id.lock_id_hash().to_string(),
-        expires_at_ms: record.expires_at.as_millis(),
-        acquired_at_ms: record.acquired_at.as_millis(),
-        fence: record.fence.to_string(),
-        key: if with_key { record.key.as_str().to_owned() } else { String::new() },
-        lock_id: if with_lock_id { record.lock_id.as_str().to_owned() } else { String::new() },
-    }
-}
-
 /// One line a hold. Keys come last: they are as long as they like.
 pub(crate) fn table(locks: &[LockInfo]) -> String {
     let mut lines = vec![format!("{:<15}  {:<13}  {:<24}  KEY", "FENCE", "EXPIRES AT", "LOCK ID")];
     for lock in locks {
         let lock_id = if lock.lock_id.is_empty() { &lock.lock_id_hash } else { &lock.lock_id };
         let key = if lock.key.is_empty() { &lock.key_hash } else { &lock.key };
-        lines.push(format!("{}  {:<13}  {lock_id:<24}  {}", lock.fence, lock.expires_at_ms, key.escape_debug()));
+        lines.push(format!(
+            "{}  {:<13}  {lock_id:<24}  {}",
+            lock.fence,
+            lock.expires_at_ms,
+            key.escape_debug()
+        ));
     }
     lines.join("\n")
 }

@@ -133,7 +133,7 @@ impl LockBackend for HttpBackend {
         if answer == LockInfo::default() {
             return Ok(None);
         }
-        read("lookup", record(&answer)).map(Some)
+        read("lookup", LockRecord::try_from(&answer)).map(Some)
     }
 
     async fn list(&self, request: &ListRequest) -> LockResult<Vec<LockRecord>> {
@@ -144,7 +144,7 @@ impl LockBackend for HttpBackend {
         };
         let answer: LockListResponse =
             self.caller.call("/v1/lock.list", &question).await.map_err(only_read("list"))?;
-        answer.locks.iter().map(|info| read("list", record(info))).collect()
+        answer.locks.iter().map(|info| read("list", LockRecord::try_from(info))).collect()
     }
 
     async fn watch(&self, key: &Key) -> Watch {
@@ -175,16 +175,6 @@ fn refusal(reason: &str) -> Refusal {
         "expired" => Refusal::Expired,
         _ => Refusal::NotFound,
     }
-}
-
-fn record(info: &LockInfo) -> leasehold_core::Result<LockRecord> {
-    Ok(LockRecord {
-        key: Key::parse(&info.key)?,
-        lock_id: LockId::parse(&info.lock_id)?,
-        expires_at: Timestamp::from_millis(info.expires_at_ms),
-        acquired_at: Timestamp::from_millis(info.acquired_at_ms),
-        fence: Fence::parse(&info.fence)?,
-    })
 }
 
 /// An answer with a word that is none of ours.

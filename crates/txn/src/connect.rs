@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use deadpool_postgres::ClientWrapper;
 use secrecy::{ExposeSecret, SecretString};
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{Client, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::{DatabaseError, Dialect, Error, Result, TokenProvider};
+use crate::{DatabaseError, Error, Result, TokenProvider};
 
 /// What is waited before each attempt. A server that is starting, or full for a moment, is met again; a caller
 /// with less time has a deadline.
@@ -18,12 +20,17 @@ const PAUSES: [Duration; 5] = [
     Duration::from_millis(800),
 ];
 
+/// A connection that its owner drives.
+pub(crate) type Driven =
+    tokio_postgres::Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
+
 /// Opens the connections of one pool.
 pub(crate) struct Connector {
     pub(crate) driver: tokio_postgres::Config,
     pub(crate) tls: MakeRustlsConnect,
     pub(crate) tokens: Option<TokenProvider>,
-    pub(crate) dialect: Dialect,
+    /// What a new connection is told before its first use.
+    pub(crate) session_setup: Option<&'static str>,
     pub(crate) connect_timeout: Duration,
 }
 
@@ -40,6 +47,15 @@ impl Connector {
             }
         }
         Err(last)
+    }
+
+    /// One attempt at a session outside the pool, for notifications; with the password as configured, since no
+    /// database that wants tokens has notifications.
+    pub(crate) async fn connect_unpooled(&self) -> Result<(Client, Driven)> {
+        match tokio::time::timeout(self.connect_timeout, self.driver.connect(self.tls.clone())).await {
+            Ok(opened) => opened.map_err(|error| refusal(error.into(), 1)),
+            Err(_) => Err(Error::ConnectTimeout { attempts: 1, timeout: self.connect_timeout }),
+        }
     }
 
     async fn attempt(&self, attempt: u32) -> Result<ClientWrapper> {
@@ -69,7 +85,7 @@ impl Connector {
             });
             // From here on a drop of the wrapper ends the task.
             let client = ClientWrapper::new(client, task);
-            if let Some(setup) = self.dialect.session_setup() {
+            if let Some(setup) = self.session_setup {
                 client.batch_execute(setup).await?;
             }
             Ok::<_, tokio_postgres::Error>(client)

@@ -62,6 +62,16 @@ impl Pool {
         self.0.config.dialect
     }
 
+    /// Whether a transaction pooler stands between the pool and the server.
+    #[must_use]
+    pub fn behind_pooler(&self) -> bool {
+        self.0.config.behind_pooler
+    }
+
+    pub(crate) fn connector(&self) -> &Connector {
+        &self.0.sessions.manager().connector
+    }
+
     /// How many connections the pool may have.
     #[must_use]
     pub fn size_max(&self) -> usize {

@@ -13,10 +13,15 @@ use crate::{
 
 #[cfg(feature = "embedded")]
 pub mod embedded;
+mod location;
 pub mod memory;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 #[cfg(feature = "redis")]
 pub mod redis;
 mod rules;
+
+pub use location::BackendLocation;
 
 /// The least a store must do to hold locks. Waiting, retrying and guards are built on top, once.
 ///

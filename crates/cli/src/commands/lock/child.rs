@@ -83,9 +83,9 @@ fn forwarded() -> std::io::Result<Vec<(Signal, Signals)>> {
 /// The next signal of any kind.
 async fn next(forwarded: &mut [(Signal, Signals)]) -> Signal {
     std::future::poll_fn(|context| {
-        let ready = forwarded.iter_mut().find_map(|(number, signals)| {
-            signals.poll_recv(context).is_ready().then_some(*number)
-        });
+        let ready = forwarded
+            .iter_mut()
+            .find_map(|(number, signals)| signals.poll_recv(context).is_ready().then_some(*number));
         ready.map_or(std::task::Poll::Pending, std::task::Poll::Ready)
     })
     .await

@@ -9,7 +9,9 @@ use crate::output::{Done, print};
 
 /// Make a hold last longer, counted from now.
 #[derive(Debug, Args)]
-#[command(after_help = "Exit codes:\n  0 extended · 3 the hold had ended · 4 store unavailable · 5 outcome unknown")]
+#[command(
+    after_help = "Exit codes:\n  0 extended · 3 the hold had ended · 4 store unavailable · 5 outcome unknown"
+)]
 pub(super) struct Extend {
     /// The id that acquire printed
     #[arg(value_parser = LockId::parse)]

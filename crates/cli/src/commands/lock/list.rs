@@ -1,11 +1,12 @@
 use clap::Args;
+use leasehold_api::Shown;
 use leasehold_api::lock::{LockInfo, LockListResponse};
 use leasehold_core::Key;
 use leasehold_locks::ListRequest;
 
 use super::target::Target;
 use crate::failure::Failure;
-use crate::output::{Done, info, print, table};
+use crate::output::{Done, print, table};
 
 /// List live holds in the order of their keys.
 #[derive(Debug, Args)]
@@ -30,7 +31,8 @@ impl List {
     pub(super) async fn run(self) -> Result<Done, Failure> {
         let request = ListRequest { after: self.after, len_max: usize::from(self.limit) };
         let found = self.target.locks().await?.list(&request).await?;
-        let locks: Vec<LockInfo> = found.iter().map(|record| info(record, true, self.raw)).collect();
+        let shown = if self.raw { Shown::Raw } else { Shown::Key };
+        let locks = found.iter().map(|record| LockInfo::of(record, shown)).collect();
         let response = LockListResponse { locks };
         print(self.target.json, &response, || match response.locks.as_slice() {
             [] => "nothing is held".to_owned(),

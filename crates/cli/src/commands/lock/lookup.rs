@@ -1,10 +1,11 @@
 use clap::Args;
+use leasehold_api::Shown;
 use leasehold_api::lock::LockInfo;
 use leasehold_core::{Key, LockId};
 
 use super::target::Target;
 use crate::failure::Failure;
-use crate::output::{Done, info, print, table};
+use crate::output::{Done, print, table};
 
 /// Show the live hold of a key, or the one with a lock id.
 #[derive(Debug, Args)]
@@ -34,7 +35,8 @@ impl Lookup {
             (None, Some(lock_id)) => locks.get_by_id_raw(lock_id).await?,
             (None, None) => None,
         };
-        let shown = found.as_ref().map(|record| info(record, self.raw, self.raw));
+        let shown = if self.raw { Shown::Raw } else { Shown::Hashes };
+        let shown = found.as_ref().map(|record| LockInfo::of(record, shown));
         print(self.target.json, &shown.clone().unwrap_or_default(), || match &shown {
             Some(shown) => table(std::slice::from_ref::<LockInfo>(shown)),
             None => "nothing is held".to_owned(),

@@ -9,7 +9,9 @@ use crate::output::{Done, print};
 
 /// End a hold.
 #[derive(Debug, Args)]
-#[command(after_help = "Exit codes:\n  0 released · 3 there was nothing to release · 4 store unavailable · 5 outcome unknown")]
+#[command(
+    after_help = "Exit codes:\n  0 released · 3 there was nothing to release · 4 store unavailable · 5 outcome unknown"
+)]
 pub(super) struct Release {
     /// The id that acquire printed
     #[arg(value_parser = LockId::parse)]

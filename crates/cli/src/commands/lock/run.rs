@@ -71,7 +71,8 @@ impl Run {
             }
             Err(error) => return Err(error.into()),
         };
-        let keep = KeepOptions { lost_before: LOST_BEFORE, hold_max: self.hold_max, ..KeepOptions::default() };
+        let keep =
+            KeepOptions { lost_before: LOST_BEFORE, hold_max: self.hold_max, ..KeepOptions::default() };
         let kept = guard.keep(keep).await?;
         let mut child = match Child::start(&self.command, kept.fence()) {
             Ok(child) => child,

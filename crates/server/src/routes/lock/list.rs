@@ -1,8 +1,8 @@
-use leasehold_api::lock::{LockListRequest, LockListResponse};
+use leasehold_api::Shown;
+use leasehold_api::lock::{LockInfo, LockListRequest, LockListResponse};
 use leasehold_core::Key;
 use leasehold_locks::ListRequest;
 
-use super::info::info;
 use crate::reply::Reply;
 use crate::services::Services;
 
@@ -17,5 +17,6 @@ pub(super) async fn list(services: Services, request: LockListRequest) -> Result
         Err(_negative) => return Err(Reply::invalid_argument("limit is negative")),
     };
     let found = services.locks.list(&ListRequest { after, len_max }).await?;
-    Ok(LockListResponse { locks: found.iter().map(|record| info(record, true, request.raw)).collect() })
+    let shown = if request.raw { Shown::Raw } else { Shown::Key };
+    Ok(LockListResponse { locks: found.iter().map(|record| LockInfo::of(record, shown)).collect() })
 }

@@ -1,7 +1,7 @@
+use leasehold_api::Shown;
 use leasehold_api::lock::{LockInfo, LockLookupRequest};
 use leasehold_core::Key;
 
-use super::info::info;
 use super::lock_id;
 use crate::reply::Reply;
 use crate::services::Services;
@@ -13,5 +13,6 @@ pub(super) async fn lookup(services: Services, request: LockLookupRequest) -> Re
         (true, false) => services.locks.get_by_id_raw(&lock_id(&request.lock_id)?).await?,
         _ => return Err(Reply::invalid_argument("lookup takes either a key or a lock id")),
     };
-    Ok(found.map(|record| info(&record, request.raw, request.raw)).unwrap_or_default())
+    let shown = if request.raw { Shown::Raw } else { Shown::Hashes };
+    Ok(found.map(|record| LockInfo::of(&record, shown)).unwrap_or_default())
 }

@@ -2,7 +2,6 @@
 
 mod acquire;
 mod extend;
-mod info;
 mod is_locked;
 mod list;
 mod lookup;
