@@ -3,7 +3,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use leasehold_locks::LockBackend;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -16,7 +15,7 @@ use crate::{Config, Error, Result, recorder, routes};
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
-    router: Router,
+    services: Services,
     stop_timeout: Duration,
 }
 
@@ -38,7 +37,7 @@ impl Server {
         let listener = TcpListener::bind(&config.address).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
         recorder::recorder();
-        Ok(Server { listener, address, router: routes::router(services), stop_timeout: config.stop_timeout })
+        Ok(Server { listener, address, services, stop_timeout: config.stop_timeout })
     }
 
     /// Where it listens: the real port when port 0 was asked for.
@@ -61,7 +60,7 @@ impl Server {
             }
         };
         tokio::select! {
-            served = axum::serve(self.listener, self.router).with_graceful_shutdown(graceful) => {
+            served = axum::serve(self.listener, routes::router(self.services.clone())).with_graceful_shutdown(graceful) => {
                 served.map_err(Error::Accept)
             }
             () = out_of_time => {
@@ -69,6 +68,7 @@ impl Server {
                 Ok(())
             }
             never = recorder::upkeep() => match never {},
+            never = self.services.prepare() => match never {},
         }
     }
 }
