@@ -50,12 +50,7 @@ impl Services {
     pub(crate) async fn prepare(&self) -> std::convert::Infallible {
         if let Some(backend) = &self.unprepared {
             while let Err(error) = backend.setup_schema(OptionalColumns::Without).await {
-                let chain = &error as &(dyn std::error::Error + 'static);
-                tracing::warn!(
-                    code = error.code(),
-                    error = chain,
-                    "the lock tables are not ready; trying again"
-                );
+                log_unprepared(&error);
                 tokio::time::sleep(PREPARE_PAUSE).await;
             }
         }
