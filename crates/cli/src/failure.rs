@@ -65,3 +65,9 @@ impl From<leasehold_client::Error> for Failure {
         Failure { code: error.code(), class: error.class(), source: error.into() }
     }
 }
+
+impl From<leasehold_txn::Error> for Failure {
+    fn from(error: leasehold_txn::Error) -> Self {
+        Failure { code: error.code(), class: error.class(), source: error.into() }
+    }
+}

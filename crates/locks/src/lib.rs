@@ -18,6 +18,7 @@
 pub mod backend;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+pub mod fence_guard;
 
 mod acquire;
 mod error;

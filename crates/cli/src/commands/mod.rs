@@ -1,4 +1,5 @@
 mod lock;
+mod schema;
 mod serve;
 
 use std::future::Future;
@@ -13,12 +14,14 @@ use crate::output::Done;
 pub(crate) enum Command {
     Serve(serve::Serve),
     Lock(lock::Lock),
+    Schema(schema::Schema),
 }
 
 pub(crate) fn run(command: Command) -> Result<Done, Failure> {
     match command {
         Command::Serve(serve) => serve.run(),
         Command::Lock(lock) => lock.run(),
+        Command::Schema(schema) => schema.run(),
     }
 }
 
