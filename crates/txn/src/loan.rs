@@ -50,7 +50,7 @@ impl Loan {
         answer.map_err(|error| {
             let error = DatabaseError::from(error);
             if error.is_stale_plan() {
-                self.session().statement_cache.clear();
+                self.session().forget_prepared();
             }
             error
         })

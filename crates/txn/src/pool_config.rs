@@ -149,6 +149,7 @@ impl Config {
             tokens,
             dialect: self.dialect,
             connect_timeout: self.connect_timeout,
+            statements_max: self.statements_max,
         })
     }
 }
