@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use deadpool_postgres::ClientWrapper;
 use secrecy::{ExposeSecret, SecretString};
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use crate::connection::Connection;
 use crate::{DatabaseError, Error, Result, TokenProvider};
 
 /// What is waited before each attempt. A server that is starting, or full for a moment, is met again; a caller
@@ -32,16 +32,17 @@ pub(crate) struct Connector {
     /// What a new connection is told before its first use.
     pub(crate) session_setup: Option<&'static str>,
     pub(crate) connect_timeout: Duration,
+    pub(crate) statements_max: usize,
 }
 
 impl Connector {
     /// A connection that is ready for use. Dropping the call abandons the attempt under way.
-    pub(crate) async fn connect(&self) -> Result<ClientWrapper> {
+    pub(crate) async fn connect(&self) -> Result<Connection> {
         let mut last = Error::PoolClosed;
         for (attempt, pause) in (1..).zip(PAUSES) {
             tokio::time::sleep(pause).await;
             match self.attempt(attempt).await {
-                Ok(client) => return Ok(client),
+                Ok(connection) => return Ok(connection),
                 Err(error) if is_passing(&error) => last = error,
                 Err(error) => return Err(error),
             }
@@ -58,7 +59,7 @@ impl Connector {
         }
     }
 
-    async fn attempt(&self, attempt: u32) -> Result<ClientWrapper> {
+    async fn attempt(&self, attempt: u32) -> Result<Connection> {
         let Some(tokens) = &self.tokens else { return self.open(attempt, None).await };
         let token = tokens.token()?;
         match self.open(attempt, Some(&token)).await {
@@ -71,7 +72,7 @@ impl Connector {
         }
     }
 
-    async fn open(&self, attempts: u32, token: Option<&SecretString>) -> Result<ClientWrapper> {
+    async fn open(&self, attempts: u32, token: Option<&SecretString>) -> Result<Connection> {
         let mut driver = self.driver.clone();
         if let Some(token) = token {
             driver.password(token.expose_secret());
@@ -83,15 +84,14 @@ impl Connector {
                     tracing::debug!(error = %DatabaseError::from(error), "connection ended");
                 }
             });
-            // From here on a drop of the wrapper ends the task.
-            let client = ClientWrapper::new(client, task);
+            let connection = Connection::new(client, task, self.statements_max);
             if let Some(setup) = self.session_setup {
-                client.batch_execute(setup).await?;
+                connection.batch_execute(setup).await?;
             }
-            Ok::<_, tokio_postgres::Error>(client)
+            Ok::<_, tokio_postgres::Error>(connection)
         };
         match tokio::time::timeout(self.connect_timeout, opening).await {
-            Ok(Ok(client)) => Ok(client),
+            Ok(Ok(connection)) => Ok(connection),
             Ok(Err(error)) => Err(refusal(error.into(), attempts)),
             Err(_) => Err(Error::ConnectTimeout { attempts, timeout: self.connect_timeout }),
         }

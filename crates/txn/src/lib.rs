@@ -33,6 +33,7 @@
 mod attempts;
 mod classify;
 mod connect;
+mod connection;
 mod connection_string;
 mod credentials;
 mod database_error;

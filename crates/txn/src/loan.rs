@@ -57,7 +57,7 @@ impl Loan {
     /// A table changed under its prepared statements: they are made anew.
     pub(crate) fn forget_stale_plans(&self, error: &DatabaseError) {
         if error.is_stale_plan() {
-            self.session().statement_cache.clear();
+            self.session().forget_prepared();
         }
     }
 

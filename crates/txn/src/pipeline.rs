@@ -88,7 +88,7 @@ impl<'a> Pipeline<'a> {
         let mut prepared = Vec::new();
         if !pool.behind_pooler() {
             for step in self.steps {
-                let statement = loan.answer(session.prepare_typed_cached(step.sql, &step.types())).await;
+                let statement = loan.answer(session.prepared_as(step.sql, &step.types())).await;
                 prepared.push(statement.map_err(|error| Failed::new(error, Phase::Body, pool.dialect()))?);
             }
         }

@@ -159,6 +159,7 @@ impl Config {
             tokens,
             session_setup: self.dialect.session_setup().filter(|_| !self.behind_pooler),
             connect_timeout: self.connect_timeout,
+            statements_max: self.statements_max,
         })
     }
 }

@@ -79,7 +79,7 @@ impl<'a> Statement<'a> {
                 }
             }
         };
-        attempts.within_deadline(work).await.map_err(Failure::<Infallible>::into_error)
+        attempts.within_deadline(pin!(work)).await.map_err(Failure::<Infallible>::into_error)
     }
 
     async fn once(
@@ -90,10 +90,8 @@ impl<'a> Statement<'a> {
     ) -> Result<(Vec<Row>, u64), Failed> {
         let session = loan.session();
         let failed = |error: DatabaseError, phase| Failed::new(error, phase, loan.pool().dialect());
-        let statement = loan
-            .answer(session.prepare_cached(self.sql))
-            .await
-            .map_err(|error| failed(error, Phase::Body))?;
+        let statement =
+            loan.answer(session.prepared(self.sql)).await.map_err(|error| failed(error, Phase::Body))?;
         if session.is_closed() {
             return Err(Failed::connection_lost());
         }
