@@ -21,6 +21,11 @@ impl Failure {
         Failure { code: "cli.log_filter", class: Class::Rejected, source: message.into() }
     }
 
+    pub(crate) fn command(program: &str, source: std::io::Error) -> Self {
+        let message = format!("cannot run '{program}': {source}");
+        Failure { code: "cli.command", class: Class::Rejected, source: message.into() }
+    }
+
     /// Prints the message, its causes and its code to stderr.
     pub(crate) fn report(self) -> ExitCode {
         eprintln!("error: {} ({})", self.source, self.code);
@@ -28,6 +33,10 @@ impl Failure {
         while let Some(error) = cause {
             eprintln!("  caused by: {error}");
             cause = error.source();
+        }
+        if self.code == "cli.command" {
+            // What shells answer for a command that cannot be run.
+            return ExitCode::from(127);
         }
         ExitCode::from(match self.class {
             Class::Rejected => 2,
@@ -41,6 +50,24 @@ impl Failure {
 
 impl From<leasehold_server::Error> for Failure {
     fn from(error: leasehold_server::Error) -> Self {
+        Failure { code: error.code(), class: error.class(), source: error.into() }
+    }
+}
+
+impl From<leasehold_locks::Error> for Failure {
+    fn from(error: leasehold_locks::Error) -> Self {
+        Failure { code: error.code(), class: error.class(), source: error.into() }
+    }
+}
+
+impl From<leasehold_client::Error> for Failure {
+    fn from(error: leasehold_client::Error) -> Self {
+        Failure { code: error.code(), class: error.class(), source: error.into() }
+    }
+}
+
+impl From<leasehold_txn::Error> for Failure {
+    fn from(error: leasehold_txn::Error) -> Self {
         Failure { code: error.code(), class: error.class(), source: error.into() }
     }
 }

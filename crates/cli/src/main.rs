@@ -3,6 +3,7 @@
 mod commands;
 mod failure;
 mod log;
+mod output;
 
 use std::process::ExitCode;
 
@@ -19,11 +20,12 @@ struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0 done · 1 internal error · 2 the request is wrong · 4 store or address unavailable · 5 outcome unknown";
+  0 done · 1 internal error · 2 the request is wrong · 3 the answer is no · 4 store or address unavailable ·
+  5 outcome unknown";
 
 fn main() -> ExitCode {
     match commands::run(Cli::parse().command) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(done) => done.exit_code(),
         Err(failure) => failure.report(),
     }
 }

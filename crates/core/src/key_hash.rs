@@ -43,6 +43,15 @@ impl KeyHash {
         hash
     }
 
+    /// Reads the text form: exactly 24 lower-case hex digits.
+    pub fn parse(text: &str) -> Option<Self> {
+        if text.len() != 24 || !text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
+            return None;
+        }
+        let part = |at: usize| u32::from_str_radix(&text[at..at + 8], 16).ok();
+        Some(Self([part(0)?, part(8)?, part(16)?]))
+    }
+
     fn push(&mut self, unit: u16) {
         let unit = u32::from(unit);
         let [a, b, c] = &mut self.0;
@@ -62,5 +71,25 @@ impl fmt::Display for KeyHash {
 impl fmt::Debug for KeyHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "KeyHash({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_form_is_read_back_and_nothing_else_is() {
+        let hash = KeyHash::of("resource:123");
+        assert_eq!(KeyHash::parse(&hash.to_string()), Some(hash));
+        for text in [
+            "",
+            "e90a28c6",
+            "E90A28C676A29A3291E2874A",
+            "+90a28c676a29a3291e2874a",
+            "ü0a28c676a29a3291e2874a",
+        ] {
+            assert_eq!(KeyHash::parse(text), None, "{text:?}");
+        }
     }
 }

@@ -24,6 +24,9 @@ pub enum Error {
     /// The PostgreSQL store could not be used.
     #[error(transparent)]
     Postgres(#[from] leasehold_txn::Error),
+    /// The lock backend could not be opened.
+    #[error(transparent)]
+    Locks(#[from] leasehold_locks::Error),
     /// The address is not `HOST:PORT`, or cannot be listened on.
     #[error("cannot listen on {address}")]
     Listen {
@@ -49,6 +52,7 @@ impl Error {
             Error::StoreScheme { .. } => "server.store_scheme",
             Error::Embedded(inner) => inner.code(),
             Error::Postgres(inner) => inner.code(),
+            Error::Locks(inner) => inner.code(),
             Error::Listen { .. } => "server.listen",
             Error::Accept(_) => "server.accept",
         }
@@ -60,6 +64,7 @@ impl Error {
             Error::StoreEmpty | Error::StoreMemorySuffix | Error::StoreScheme { .. } => Class::Rejected,
             Error::Embedded(inner) => inner.class(),
             Error::Postgres(inner) => inner.class(),
+            Error::Locks(inner) => inner.class(),
             Error::Listen { source, .. } if source.kind() == io::ErrorKind::InvalidInput => Class::Rejected,
             Error::Listen { .. } => Class::Unavailable,
             Error::Accept(_) => Class::Internal,

@@ -10,6 +10,7 @@ mod recorder;
 mod reply;
 mod routes;
 mod server;
+mod services;
 mod store;
 
 pub use config::{Config, DEFAULT_ADDRESS, DEFAULT_STORE};

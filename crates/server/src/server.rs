@@ -1,11 +1,13 @@
 use std::future::Future;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
+use leasehold_locks::LockBackend;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
+use crate::services::Services;
 use crate::store::Store;
 use crate::{Config, Error, Result, recorder, routes};
 
@@ -13,19 +15,29 @@ use crate::{Config, Error, Result, recorder, routes};
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
-    router: Router,
+    services: Services,
     stop_timeout: Duration,
 }
 
 impl Server {
     /// Opens the store and takes the address. Dropping the future midway leaves neither held.
     pub async fn bind(config: &Config) -> Result<Self> {
-        let store = Store::open(&config.store).await?;
+        let services = Services::over(Store::open(&config.store).await?)?;
+        Server::serve(config, services).await
+    }
+
+    /// As [`Server::bind`], with locks in a backend of the caller's.
+    pub async fn bind_with_locks(config: &Config, locks: Arc<dyn LockBackend>) -> Result<Self> {
+        let services = Services::with_locks(Store::open(&config.store).await?, locks);
+        Server::serve(config, services).await
+    }
+
+    async fn serve(config: &Config, services: Services) -> Result<Self> {
         let listen = |source| Error::Listen { address: config.address.clone(), source };
         let listener = TcpListener::bind(&config.address).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
         recorder::recorder();
-        Ok(Server { listener, address, router: routes::router(store), stop_timeout: config.stop_timeout })
+        Ok(Server { listener, address, services, stop_timeout: config.stop_timeout })
     }
 
     /// Where it listens: the real port when port 0 was asked for.
@@ -48,7 +60,7 @@ impl Server {
             }
         };
         tokio::select! {
-            served = axum::serve(self.listener, self.router).with_graceful_shutdown(graceful) => {
+            served = axum::serve(self.listener, routes::router(self.services.clone())).with_graceful_shutdown(graceful) => {
                 served.map_err(Error::Accept)
             }
             () = out_of_time => {
@@ -56,6 +68,7 @@ impl Server {
                 Ok(())
             }
             never = recorder::upkeep() => match never {},
+            never = self.services.prepare() => match never {},
         }
     }
 }

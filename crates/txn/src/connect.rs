@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use deadpool_postgres::ClientWrapper;
 use secrecy::{ExposeSecret, SecretString};
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{Client, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::{DatabaseError, Dialect, Error, Result, TokenProvider};
+use crate::connection::Connection;
+use crate::{DatabaseError, Error, Result, TokenProvider};
 
 /// What is waited before each attempt. A server that is starting, or full for a moment, is met again; a caller
 /// with less time has a deadline.
@@ -18,23 +20,29 @@ const PAUSES: [Duration; 5] = [
     Duration::from_millis(800),
 ];
 
+/// A connection that its owner drives.
+pub(crate) type Driven =
+    tokio_postgres::Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
+
 /// Opens the connections of one pool.
 pub(crate) struct Connector {
     pub(crate) driver: tokio_postgres::Config,
     pub(crate) tls: MakeRustlsConnect,
     pub(crate) tokens: Option<TokenProvider>,
-    pub(crate) dialect: Dialect,
+    /// What a new connection is told before its first use.
+    pub(crate) session_setup: Option<&'static str>,
     pub(crate) connect_timeout: Duration,
+    pub(crate) statements_max: usize,
 }
 
 impl Connector {
     /// A connection that is ready for use. Dropping the call abandons the attempt under way.
-    pub(crate) async fn connect(&self) -> Result<ClientWrapper> {
+    pub(crate) async fn connect(&self) -> Result<Connection> {
         let mut last = Error::PoolClosed;
         for (attempt, pause) in (1..).zip(PAUSES) {
             tokio::time::sleep(pause).await;
             match self.attempt(attempt).await {
-                Ok(client) => return Ok(client),
+                Ok(connection) => return Ok(connection),
                 Err(error) if is_passing(&error) => last = error,
                 Err(error) => return Err(error),
             }
@@ -42,7 +50,16 @@ impl Connector {
         Err(last)
     }
 
-    async fn attempt(&self, attempt: u32) -> Result<ClientWrapper> {
+    /// One attempt at a session outside the pool, for notifications; with the password as configured, since no
+    /// database that wants tokens has notifications.
+    pub(crate) async fn connect_unpooled(&self) -> Result<(Client, Driven)> {
+        match tokio::time::timeout(self.connect_timeout, self.driver.connect(self.tls.clone())).await {
+            Ok(opened) => opened.map_err(|error| refusal(error.into(), 1)),
+            Err(_) => Err(Error::ConnectTimeout { attempts: 1, timeout: self.connect_timeout }),
+        }
+    }
+
+    async fn attempt(&self, attempt: u32) -> Result<Connection> {
         let Some(tokens) = &self.tokens else { return self.open(attempt, None).await };
         let token = tokens.token()?;
         match self.open(attempt, Some(&token)).await {
@@ -55,7 +72,7 @@ impl Connector {
         }
     }
 
-    async fn open(&self, attempts: u32, token: Option<&SecretString>) -> Result<ClientWrapper> {
+    async fn open(&self, attempts: u32, token: Option<&SecretString>) -> Result<Connection> {
         let mut driver = self.driver.clone();
         if let Some(token) = token {
             driver.password(token.expose_secret());
@@ -67,15 +84,14 @@ impl Connector {
                     tracing::debug!(error = %DatabaseError::from(error), "connection ended");
                 }
             });
-            // From here on a drop of the wrapper ends the task.
-            let client = ClientWrapper::new(client, task);
-            if let Some(setup) = self.dialect.session_setup() {
-                client.batch_execute(setup).await?;
+            let connection = Connection::new(client, task, self.statements_max);
+            if let Some(setup) = self.session_setup {
+                connection.batch_execute(setup).await?;
             }
-            Ok::<_, tokio_postgres::Error>(client)
+            Ok::<_, tokio_postgres::Error>(connection)
         };
         match tokio::time::timeout(self.connect_timeout, opening).await {
-            Ok(Ok(client)) => Ok(client),
+            Ok(Ok(connection)) => Ok(connection),
             Ok(Err(error)) => Err(refusal(error.into(), attempts)),
             Err(_) => Err(Error::ConnectTimeout { attempts, timeout: self.connect_timeout }),
         }

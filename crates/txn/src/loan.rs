@@ -49,11 +49,16 @@ impl Loan {
         self.unanswered.fetch_sub(1, Ordering::Relaxed);
         answer.map_err(|error| {
             let error = DatabaseError::from(error);
-            if error.is_stale_plan() {
-                self.session().statement_cache.clear();
-            }
+            self.forget_stale_plans(&error);
             error
         })
+    }
+
+    /// A table changed under its prepared statements: they are made anew.
+    pub(crate) fn forget_stale_plans(&self, error: &DatabaseError) {
+        if error.is_stale_plan() {
+            self.session().forget_prepared();
+        }
     }
 
     /// The connection is outside any transaction: the next user may have it.

@@ -1,23 +1,21 @@
 //! A bounded set of connections to one database.
 
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use deadpool::managed::{self, Metrics, PoolError, RecycleError, RecycleResult, Timeouts};
-use deadpool_postgres::ClientWrapper;
 use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 
 use crate::connect::Connector;
+use crate::connection::Connection;
 use crate::pool_config::Config;
 use crate::{Dialect, Error, Result};
 
 /// How long a connection that is put in order in the background may take before it is closed instead.
 const TIDY_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// Statement caches are measured once in so many uses: measuring walks them.
-const CACHE_CHECK_EVERY: usize = 256;
 
 /// Connections to one database, shared by cloning. Opened when first needed; closed with the last clone.
 #[derive(Clone)]
@@ -47,7 +45,6 @@ impl Pool {
             connector,
             lifetime_max: config.lifetime_max,
             lifetime_spread: config.lifetime_spread,
-            statements_max: config.statements_max,
         })
         .max_size(config.size_max)
         .runtime(deadpool::Runtime::Tokio1)
@@ -60,6 +57,16 @@ impl Pool {
     #[must_use]
     pub fn dialect(&self) -> Dialect {
         self.0.config.dialect
+    }
+
+    /// Whether a transaction pooler stands between the pool and the server.
+    #[must_use]
+    pub fn behind_pooler(&self) -> bool {
+        self.0.config.behind_pooler
+    }
+
+    pub(crate) fn connector(&self) -> &Connector {
+        &self.0.sessions.manager().connector
     }
 
     /// How many connections the pool may have.
@@ -91,8 +98,13 @@ impl Pool {
     /// A connection. Dropping the call gives up the place in the queue.
     pub(crate) async fn session(&self) -> Result<Session> {
         let Config { size_max, wait_timeout, .. } = self.0.config;
-        let timeouts = Timeouts { wait: Some(wait_timeout), create: None, recycle: None };
-        self.0.sessions.timeout_get(&timeouts).await.map_err(|error| match error {
+        let wait = |wait| Timeouts { wait: Some(wait), create: None, recycle: None };
+        // Most calls find a place at once and need no timer.
+        let found = match self.0.sessions.timeout_get(&wait(Duration::ZERO)).await {
+            Err(PoolError::Timeout(_)) => Box::pin(self.0.sessions.timeout_get(&wait(wait_timeout))).await,
+            found => found,
+        };
+        found.map_err(|error| match error {
             PoolError::Backend(error) => error,
             PoolError::Closed => Error::PoolClosed,
             PoolError::Timeout(_) | PoolError::NoRuntimeSpecified | PoolError::PostCreateHook(_) => {
@@ -165,50 +177,44 @@ pub(crate) struct Sessions {
     connector: Connector,
     lifetime_max: Option<Duration>,
     lifetime_spread: f64,
-    statements_max: usize,
 }
 
-/// A connection and the time it is replaced at.
-pub(crate) struct Connection {
-    client: ClientWrapper,
+/// A connection and the time it is replaced at. The pool moves it about, hence the box.
+pub(crate) struct Pooled {
+    connection: Box<Connection>,
     retire_at: Option<Instant>,
 }
 
-impl std::ops::Deref for Connection {
-    type Target = ClientWrapper;
+impl Deref for Pooled {
+    type Target = Connection;
 
-    fn deref(&self) -> &ClientWrapper {
-        &self.client
+    fn deref(&self) -> &Connection {
+        &self.connection
     }
 }
 
 impl managed::Manager for Sessions {
-    type Type = Connection;
+    type Type = Pooled;
     type Error = Error;
 
-    async fn create(&self) -> Result<Connection> {
+    async fn create(&self) -> Result<Pooled> {
         // Boxed: opening is rare, and its state would otherwise be a part of every call's.
-        let client = Box::pin(self.connector.connect()).await?;
+        let connection = Box::new(Box::pin(self.connector.connect()).await?);
         // Spread, so that connections opened together are not all replaced together.
         let random = getrandom::u32().map_or(0.5, |random| f64::from(random) / f64::from(u32::MAX));
         let retire_at = self.lifetime_max.and_then(|lifetime| {
             Instant::now().checked_add(lifetime.mul_f64(1.0 - self.lifetime_spread * random))
         });
-        Ok(Connection { client, retire_at })
+        Ok(Pooled { connection, retire_at })
     }
 
     /// No round trip: a connection that died is known to be closed, or fails its first statement.
-    async fn recycle(&self, connection: &mut Connection, metrics: &Metrics) -> RecycleResult<Error> {
-        if connection.is_closed() {
+    async fn recycle(&self, pooled: &mut Pooled, _: &Metrics) -> RecycleResult<Error> {
+        if pooled.is_closed() {
             return Err(RecycleError::message("closed"));
         }
-        if connection.retire_at.is_some_and(|retire_at| Instant::now() >= retire_at) {
+        if pooled.retire_at.is_some_and(|retire_at| Instant::now() >= retire_at) {
             return Err(RecycleError::message("past its lifetime"));
-        }
-        if metrics.recycle_count.is_multiple_of(CACHE_CHECK_EVERY)
-            && connection.statement_cache.size() > self.statements_max
-        {
-            connection.statement_cache.clear();
         }
         Ok(())
     }

@@ -25,6 +25,7 @@ pub struct Config {
     pub(crate) lifetime_max: Option<Duration>,
     pub(crate) lifetime_spread: f64,
     pub(crate) statements_max: usize,
+    pub(crate) behind_pooler: bool,
     pub(crate) application_name: String,
     pub(crate) credentials: Arc<dyn CredentialsSource>,
 }
@@ -44,6 +45,7 @@ impl Config {
             lifetime_max: dsql.then_some(DSQL_LIFETIME_MAX),
             lifetime_spread: 0.1,
             statements_max: 1_000,
+            behind_pooler: false,
             application_name: "leasehold".to_owned(),
             credentials: Arc::new(Environment),
         }
@@ -88,6 +90,14 @@ impl Config {
     #[must_use]
     pub fn statements_max(mut self, statements_max: usize) -> Self {
         self.statements_max = statements_max;
+        self
+    }
+
+    /// The target is a pooler that gives each transaction another session (PgBouncer's transaction mode): nothing is
+    /// set per session and nothing is prepared. Only [`Pipeline`](crate::Pipeline) works there in one round trip.
+    #[must_use]
+    pub fn behind_pooler(mut self, behind_pooler: bool) -> Self {
+        self.behind_pooler = behind_pooler;
         self
     }
 
@@ -147,8 +157,9 @@ impl Config {
             driver,
             tls: tls::connector(&self.connection)?,
             tokens,
-            dialect: self.dialect,
+            session_setup: self.dialect.session_setup().filter(|_| !self.behind_pooler),
             connect_timeout: self.connect_timeout,
+            statements_max: self.statements_max,
         })
     }
 }
@@ -171,6 +182,7 @@ impl fmt::Debug for Config {
             .field("connect_timeout", &self.connect_timeout)
             .field("lifetime_max", &self.lifetime_max)
             .field("statements_max", &self.statements_max)
+            .field("behind_pooler", &self.behind_pooler)
             .field("application_name", &self.application_name)
             .finish_non_exhaustive()
     }

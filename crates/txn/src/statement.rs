@@ -90,10 +90,8 @@ impl<'a> Statement<'a> {
     ) -> Result<(Vec<Row>, u64), Failed> {
         let session = loan.session();
         let failed = |error: DatabaseError, phase| Failed::new(error, phase, loan.pool().dialect());
-        let statement = loan
-            .answer(session.prepare_cached(self.sql))
-            .await
-            .map_err(|error| failed(error, Phase::Body))?;
+        let statement =
+            loan.answer(session.prepared(self.sql)).await.map_err(|error| failed(error, Phase::Body))?;
         if session.is_closed() {
             return Err(Failed::connection_lost());
         }

@@ -56,7 +56,7 @@ impl Transaction<'_> {
         self.noted(
             self.loan
                 .answer(async {
-                    let statement = session.prepare_cached(sql).await?;
+                    let statement = session.prepared(sql).await?;
                     session.query(&statement, parameters).await
                 })
                 .await,
@@ -76,7 +76,7 @@ impl Transaction<'_> {
         self.noted(
             self.loan
                 .answer(async {
-                    let statement = session.prepare_cached(sql).await?;
+                    let statement = session.prepared(sql).await?;
                     session.query_opt(&statement, parameters).await
                 })
                 .await,
@@ -92,7 +92,7 @@ impl Transaction<'_> {
         self.noted(
             self.loan
                 .answer(async {
-                    let statement = session.prepare_cached(sql).await?;
+                    let statement = session.prepared(sql).await?;
                     session.query_one(&statement, parameters).await
                 })
                 .await,
@@ -108,7 +108,7 @@ impl Transaction<'_> {
         self.noted(
             self.loan
                 .answer(async {
-                    let statement = session.prepare_cached(sql).await?;
+                    let statement = session.prepared(sql).await?;
                     session.execute(&statement, parameters).await
                 })
                 .await,

@@ -2,11 +2,12 @@ use std::time::Duration;
 
 use clap::Args;
 use leasehold_server::{Config, DEFAULT_ADDRESS, DEFAULT_STORE, Server, StoreLocation};
-use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::block_on;
 use crate::failure::Failure;
 use crate::log::{self, LogFormat};
+use crate::output::Done;
 
 /// Run the server until Ctrl-C or SIGTERM.
 ///
@@ -48,19 +49,18 @@ Examples:
   LEASEHOLD_STORE=postgres://app:secret@db/app leasehold serve --address 0.0.0.0:2319";
 
 impl Serve {
-    pub(crate) fn run(self) -> Result<(), Failure> {
+    pub(crate) fn run(self) -> Result<Done, Failure> {
         log::start(&self.log_level, self.log_format)?;
         let config = Config {
             store: self.store.parse::<StoreLocation>()?,
             address: self.address,
             stop_timeout: self.stop_timeout,
         };
-        let runtime = Runtime::new().map_err(Failure::runtime)?;
-        runtime.block_on(serve(config))
+        block_on(serve(config))
     }
 }
 
-async fn serve(config: Config) -> Result<(), Failure> {
+async fn serve(config: Config) -> Result<Done, Failure> {
     // Listened for before the address is printed: whoever reads it may send a signal at once.
     let stop = stop_signal().map_err(Failure::runtime)?;
     let server = Server::bind(&config).await?;
@@ -72,7 +72,7 @@ async fn serve(config: Config) -> Result<(), Failure> {
     );
     server.run(stop).await?;
     tracing::info!("leasehold has stopped");
-    Ok(())
+    Ok(Done::Yes)
 }
 
 /// Ready at the first Ctrl-C or SIGTERM. A second one ends the process at once.

@@ -4,7 +4,7 @@ use axum::response::{IntoResponse, Response};
 use jiff::{Timestamp, Unit};
 use serde::Serialize;
 
-use crate::store::Store;
+use crate::services::Services;
 
 #[derive(Serialize)]
 struct Health {
@@ -37,8 +37,8 @@ enum Status {
 }
 
 /// `GET /health`: whether the store answers, as health+json; 503 when it does not.
-pub(super) async fn health(State(store): State<Store>) -> Response {
-    let healthy = store.is_healthy().await;
+pub(super) async fn health(State(services): State<Services>) -> Response {
+    let healthy = services.store.is_healthy().await;
     let (code, status) = match healthy {
         true => (StatusCode::OK, Status::Pass),
         false => (StatusCode::SERVICE_UNAVAILABLE, Status::Fail),

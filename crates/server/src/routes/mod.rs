@@ -2,7 +2,9 @@
 
 mod duration;
 mod health;
+mod lock;
 mod metrics;
+mod operation;
 mod root;
 
 use axum::Router;
@@ -13,18 +15,19 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
 use crate::reply::Reply;
-use crate::store::Store;
+use crate::services::Services;
 
-/// All routes over one store.
-pub(crate) fn router(store: Store) -> Router {
+/// All routes.
+pub(crate) fn router(services: Services) -> Router {
     Router::new()
         .route("/", get(root::root).fallback(unknown))
         .route("/health", get(health::health).fallback(unknown))
         .route("/metrics", get(metrics::metrics).fallback(unknown))
+        .merge(lock::routes())
         .fallback(unknown)
         .layer(middleware::map_response(no_sniff))
         .layer(middleware::from_fn(duration::observe))
-        .with_state(store)
+        .with_state(services)
 }
 
 async fn unknown(request: Request) -> Response {

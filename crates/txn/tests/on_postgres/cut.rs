@@ -60,7 +60,7 @@ async fn connection_lost_before_commit_was_sent_means_nothing_happened() {
         assert_eq!(
             (error.code(), error.class()),
             ("txn.connection_lost", Class::Unavailable),
-            "{at} {action:?}"
+            "{at:?} {action:?}"
         );
         assert_eq!(writes, 0);
     }
@@ -119,7 +119,7 @@ async fn deadline_tells_silence_in_the_body_from_silence_after_commit() {
         let rule = proxy.add(Rule::on(Trigger::Request(at.as_bytes().to_vec())).then(Action::Blackhole));
         let policy = Policy::none().until(Deadline::after(Duration::from_millis(300)));
         let error = write_both(&pool, &policy).await.unwrap_err();
-        assert_eq!((error.code(), rule.count()), (code, 1), "{at}");
+        assert_eq!((error.code(), rule.count()), (code, 1), "{at:?}");
         proxy.cut_all();
         fixture.no_session("state <> 'idle'").await;
         assert_eq!(fixture.whole_writes().await, 0);

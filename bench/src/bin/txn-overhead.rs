@@ -30,10 +30,10 @@ struct Arguments {
     #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u16).range(5..))]
     rounds: u16,
     /// Pairs of slices in a round.
-    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u16).range(1..))]
     pairs: u16,
     /// Transactions in a slice.
-    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..))]
     slice: u16,
     /// Count metrics with the Prometheus recorder, as the server does.
     #[arg(long)]

@@ -1,0 +1,20 @@
+//! The messages of the HTTP interface, each as protobuf and as JSON. No logic: the server and the client translate
+//! them at their edges.
+
+mod json;
+mod lock_info;
+
+pub use json::from_json;
+pub use lock_info::Shown;
+
+/// The envelope of errors.
+#[allow(missing_docs, reason = "generated; the .proto file says what there is to say")]
+pub mod reply {
+    include!(concat!(env!("OUT_DIR"), "/duh.v1.rs"));
+}
+
+/// Locks: `POST /v1/lock.<verb>`.
+#[allow(missing_docs, reason = "generated; the .proto file says what there is to say")]
+pub mod lock {
+    include!(concat!(env!("OUT_DIR"), "/leasehold.v1.rs"));
+}

@@ -1,0 +1,40 @@
+mod apply;
+mod fence_guard;
+mod print;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::commands::block_on;
+use crate::failure::Failure;
+use crate::output::Done;
+
+/// Print and apply the tables that Leasehold keeps in your database.
+#[derive(Debug, Args)]
+pub(crate) struct Schema {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Print(print::Print),
+    Apply(apply::Apply),
+    FenceGuard(fence_guard::FenceGuard),
+}
+
+/// What the tables are for.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Face {
+    /// Locks, on SyncGuard's tables
+    Locks,
+}
+
+impl Schema {
+    pub(crate) fn run(self) -> Result<Done, Failure> {
+        match self.verb {
+            Verb::Print(verb) => verb.run(),
+            Verb::Apply(verb) => block_on(verb.run()),
+            Verb::FenceGuard(verb) => verb.run(),
+        }
+    }
+}

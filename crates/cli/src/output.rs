@@ -1,0 +1,64 @@
+//! Data to stdout; what a script learns from the exit code.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::{ExitCode, ExitStatus};
+
+use leasehold_api::lock::LockInfo;
+use serde::Serialize;
+
+/// How a command that was answered ended.
+#[derive(Debug)]
+pub(crate) enum Done {
+    /// As asked for.
+    Yes,
+    /// The answer is no: held by another, nothing to release.
+    No,
+    /// The command under the lock ended so.
+    Child(ExitStatus),
+    /// The lock was lost under the command.
+    Lost,
+}
+
+impl From<bool> for Done {
+    fn from(yes: bool) -> Self {
+        if yes { Done::Yes } else { Done::No }
+    }
+}
+
+impl Done {
+    pub(crate) fn exit_code(self) -> ExitCode {
+        match self {
+            Done::Yes => ExitCode::SUCCESS,
+            Done::No => ExitCode::from(3),
+            Done::Lost => ExitCode::from(6),
+            Done::Child(status) => {
+                let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+                ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+            }
+        }
+    }
+}
+
+/// Prints the answer, for a program or for a person.
+pub(crate) fn print(json: bool, answer: &impl Serialize, text: impl FnOnce() -> String) {
+    match json {
+        true => println!("{}", serde_json::to_string(answer).expect("answers have only text keys")),
+        false => println!("{}", text()),
+    }
+}
+
+/// One line a hold. Keys come last: they are as long as they like.
+pub(crate) fn table(locks: &[LockInfo]) -> String {
+    let mut lines = vec![format!("{:<15}  {:<13}  {:<24}  KEY", "FENCE", "EXPIRES AT", "LOCK ID")];
+    for lock in locks {
+        let lock_id = if lock.lock_id.is_empty() { &lock.lock_id_hash } else { &lock.lock_id };
+        let key = if lock.key.is_empty() { &lock.key_hash } else { &lock.key };
+        lines.push(format!(
+            "{}  {:<13}  {lock_id:<24}  {}",
+            lock.fence,
+            lock.expires_at_ms,
+            key.escape_debug()
+        ));
+    }
+    lines.join("\n")
+}

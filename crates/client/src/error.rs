@@ -1,0 +1,78 @@
+use leasehold_core::Class;
+
+/// Why a client could not be made, or a call was not answered.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The endpoint is not one.
+    #[error("endpoint is refused: {reason}; write it like http://127.0.0.1:2319")]
+    Endpoint {
+        /// What is wrong with it, to follow "refused".
+        reason: &'static str,
+    },
+    /// No connection: nothing was sent.
+    #[error("no connection to the server at {endpoint}")]
+    Connect {
+        /// Where it should be.
+        endpoint: String,
+        /// What the transport said.
+        source: hyper_util::client::legacy::Error,
+    },
+    /// Sent, and no answer came back.
+    #[error("the answer of the server at {endpoint} was lost")]
+    Lost {
+        /// Where it is.
+        endpoint: String,
+        /// What broke.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The server refused or failed.
+    #[error("{message}")]
+    Answered {
+        /// The HTTP status.
+        status: u16,
+        /// What the server says.
+        message: String,
+        /// Its details: `code` in SyncGuard's words, `error` the stable code.
+        details: std::collections::BTreeMap<String, String>,
+    },
+    /// What answered is not a leasehold server, or a later one.
+    #[error("the answer of the server at {endpoint} cannot be read")]
+    Unreadable {
+        /// Where it is.
+        endpoint: String,
+        /// What is wrong with it.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+/// A result of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// Stable code; every one has its entry in `docs/errors.md`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Error::Endpoint { .. } => "client.endpoint",
+            Error::Connect { .. } => "client.connect",
+            Error::Lost { .. } => "client.lost_answer",
+            Error::Answered { .. } => "client.answered",
+            Error::Unreadable { .. } => "client.unreadable",
+        }
+    }
+
+    /// What the caller should do next.
+    pub fn class(&self) -> Class {
+        match self {
+            Error::Endpoint { .. } => Class::Rejected,
+            Error::Connect { .. } => Class::Unavailable,
+            Error::Lost { .. } | Error::Unreadable { .. } => Class::Indeterminate,
+            Error::Answered { status, .. } => match status {
+                400 | 401 | 403 | 455 | 501 => Class::Rejected,
+                453 => Class::Indeterminate,
+                429 | 454 | 503 => Class::Unavailable,
+                _ => Class::Internal,
+            },
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The contract through a server, and what a broken connection to it means.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use leasehold_client::{Endpoint, HttpBackend};
+use leasehold_core::{Class, Key, LockCode, LockId, ManualClock, Timestamp, Ttl};
+use leasehold_locks::backend::memory::MemoryBackend;
+use leasehold_locks::conformance::Harness;
+use leasehold_locks::{AcquireRequest, Error, LockBackend, lock_conformance};
+use leasehold_server::{Config, Server, StoreLocation};
+use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
+use tokio::task::JoinHandle;
+
+struct Http {
+    address: std::net::SocketAddr,
+    clock: ManualClock,
+    server: JoinHandle<()>,
+}
+
+impl Harness for Http {
+    async fn start() -> Self {
+        let clock = ManualClock::new(Timestamp::from_millis(1_700_000_000_000));
+        let config = Config {
+            address: "127.0.0.1:0".to_owned(),
+            store: StoreLocation::Memory,
+            stop_timeout: Duration::ZERO,
+        };
+        let locks = Arc::new(MemoryBackend::with_clock(Arc::new(clock.clone())));
+        let server = Server::bind_with_locks(&config, locks).await.expect("binds");
+        let address = server.address();
+        let server = tokio::spawn(async move { server.run(std::future::pending()).await.expect("serves") });
+        Http { address, clock, server }
+    }
+
+    async fn client(&self) -> Arc<dyn LockBackend> {
+        Arc::new(backend(self.address))
+    }
+
+    async fn advance(&self, duration: Duration) {
+        self.clock.advance(duration);
+    }
+
+    fn clock_slack(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+impl Drop for Http {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+lock_conformance!(Http);
+
+fn backend(address: std::net::SocketAddr) -> HttpBackend {
+    HttpBackend::new(format!("http://{address}").parse::<Endpoint>().expect("is an endpoint"))
+}
+
+fn request(key: &str) -> AcquireRequest {
+    let lock_id = LockId::generate().expect("random bytes");
+    AcquireRequest { key: Key::parse(key).expect("is a key"), lock_id, ttl: Ttl::DEFAULT }
+}
+
+#[tokio::test]
+async fn lost_answer_is_unknown_and_repeating_the_request_tells() {
+    let http = Http::start().await;
+    let proxy = FaultProxy::start(http.address).await.expect("starts");
+    let behind = backend(proxy.address());
+    let lost = proxy.add(Rule::on(Trigger::Request(b"lock.acquire".to_vec())).then(Action::DropReply));
+    let asked = request("billing");
+    let unknown = behind.acquire(&asked).await.expect_err("the answer was dropped");
+    lost.fired().await;
+    assert!(matches!(unknown, Error::Indeterminate { .. }), "{unknown:?}");
+    let granted = behind.acquire(&asked).await.expect("answers").acquired().expect("it was granted");
+    assert_eq!(granted.lock_id, asked.lock_id);
+}
+
+#[tokio::test]
+async fn server_that_is_not_there_is_unavailable() {
+    let http = Http::start().await;
+    let proxy = FaultProxy::start(http.address).await.expect("starts");
+    let address = proxy.address();
+    drop(proxy);
+    let refused = backend(address).acquire(&request("billing")).await.expect_err("nobody listens");
+    assert_eq!(refused.class(), Class::Unavailable, "{refused:?}");
+    assert_eq!(refused.lock_code(), LockCode::ServiceUnavailable);
+}
+
+#[tokio::test]
+async fn what_is_no_leasehold_server_is_told_apart() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("binds");
+    let address = listener.local_addr().expect("bound");
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.expect("accepts");
+        let mut question = [0; 4096];
+        let _ = tokio::io::AsyncReadExt::read(&mut stream, &mut question).await.expect("is asked");
+        let answer = b"HTTP/1.1 404 Not Found\r\nContent-Length: 5\r\n\r\nhello";
+        tokio::io::AsyncWriteExt::write_all(&mut stream, answer).await.expect("sends");
+        // Stays open: the answer is whole, and what is wrong with it is its text.
+        let _ = tokio::io::AsyncReadExt::read(&mut stream, &mut question).await;
+    });
+    let refused =
+        backend(address).is_locked(&Key::parse("a").expect("is a key")).await.expect_err("no reply of ours");
+    let cause = std::error::Error::source(&refused).expect("has a cause").to_string();
+    assert!(cause.contains("cannot be read"), "{cause}");
+}

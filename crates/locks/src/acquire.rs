@@ -1,0 +1,167 @@
+//! Getting a key: one try, or tries until a deadline.
+
+use std::time::{Duration, Instant};
+
+use leasehold_core::{Deadline, Key, LockId, Ttl};
+use tokio::runtime::Handle;
+
+use crate::guard::Hold;
+use crate::{
+    AcquireOptions, AcquireOutcome, AcquireRequest, Error, Guard, Locks, Result, Retry, Watch, retry,
+};
+
+/// The shortest wait for a hold that is about to end: two clocks never agree better than this.
+const WAIT_MIN: Duration = Duration::from_millis(2);
+
+/// Asks once.
+pub(crate) async fn once(locks: &Locks, key: &Key, ttl: Ttl) -> Result<Option<Guard>> {
+    let request = AcquireRequest { key: key.clone(), lock_id: LockId::generate()?, ttl };
+    match attempt(locks, &request, LockIdFrom::Us).await? {
+        Attempt::Acquired(guard) => Ok(Some(guard)),
+        Attempt::Held { .. } => Ok(None),
+    }
+}
+
+/// Asks until the key is the caller's, the timeout has passed, or the retries are used up.
+pub(crate) async fn wait_for(locks: &Locks, key: &Key, options: &AcquireOptions) -> Result<Guard> {
+    let (lock_id, from) = match options.lock_id {
+        Some(lock_id) => (lock_id, LockIdFrom::Caller),
+        None => (LockId::generate()?, LockIdFrom::Us),
+    };
+    let request = AcquireRequest { key: key.clone(), lock_id, ttl: options.ttl };
+    let mut patience = Patience::new(options.timeout, options.retry);
+    if options.timeout.is_zero() {
+        patience.attempts = 1;
+        return match attempt(locks, &request, from).await? {
+            Attempt::Acquired(guard) => Ok(guard),
+            Attempt::Held { .. } => Err(patience.timeout(key)),
+        };
+    }
+
+    let in_line = locks.turns().wait(key.key_hash());
+    let Ok(_turn) = tokio::time::timeout_at(patience.deadline.instant().into(), in_line).await else {
+        return Err(patience.timeout(key));
+    };
+    let mut watch = None;
+    loop {
+        patience.attempts += 1;
+        let free_in = match attempt(locks, &request, from).await? {
+            Attempt::Acquired(guard) => return Ok(guard),
+            Attempt::Held { free_in } => free_in,
+        };
+        match &watch {
+            // The first watch comes after the first refusal, so that a free key costs nothing extra; asking once
+            // more closes the gap between the two.
+            None => watch = Some(locks.backend().watch(key).await),
+            Some(watch) => patience.wait(key, watch, free_in).await?,
+        }
+    }
+}
+
+/// How long somebody goes on asking.
+struct Patience {
+    started: Instant,
+    deadline: Deadline,
+    retry: Retry,
+    attempts: u32,
+    retries: u32,
+}
+
+impl Patience {
+    fn new(timeout: Duration, retry: Retry) -> Self {
+        Patience {
+            started: Instant::now(),
+            deadline: Deadline::after(timeout),
+            retry,
+            attempts: 0,
+            retries: 0,
+        }
+    }
+
+    /// Waits for news, for the holder's end or for the next retry, whichever comes first. Only a full wait uses up
+    /// a retry: the others had a reason to ask.
+    async fn wait(&mut self, key: &Key, watch: &Watch, free_in: Option<Duration>) -> Result<()> {
+        if self.retries >= self.retry.retries_max {
+            return Err(self.timeout(key));
+        }
+        let remaining = self.deadline.remaining(Instant::now());
+        let delay = self.retry.delay_after(self.retries + 1, retry::random()).min(remaining);
+        let holder_ends = free_in.map_or(Duration::MAX, |free_in| free_in.max(WAIT_MIN));
+        tokio::select! {
+            () = watch.freed() => {}
+            () = tokio::time::sleep(delay.min(holder_ends)) => {
+                if delay <= holder_ends {
+                    self.retries += 1;
+                }
+            }
+        }
+        match self.deadline.is_past(Instant::now()) {
+            true => Err(self.timeout(key)),
+            false => Ok(()),
+        }
+    }
+
+    fn timeout(&self, key: &Key) -> Error {
+        Error::AcquisitionTimeout {
+            key_hash: key.key_hash(),
+            attempts: self.attempts,
+            waited: self.started.elapsed(),
+        }
+    }
+}
+
+/// Who made the lock id decides who resolves an unknown outcome.
+#[derive(Clone, Copy, PartialEq)]
+enum LockIdFrom {
+    /// Nobody else knows it: give it back.
+    Us,
+    /// The caller may repeat the request with it.
+    Caller,
+}
+
+enum Attempt {
+    Acquired(Guard),
+    Held { free_in: Option<Duration> },
+}
+
+async fn attempt(locks: &Locks, request: &AcquireRequest, from: LockIdFrom) -> Result<Attempt> {
+    let mut sent = Sent { locks, request, settled: from == LockIdFrom::Caller };
+    let sent_at = Instant::now();
+    let answer = locks.backend().acquire(request).await;
+    if !matches!(answer, Err(Error::Indeterminate { .. })) {
+        sent.settled = true;
+    }
+    match answer? {
+        AcquireOutcome::Held { free_in } => Ok(Attempt::Held { free_in }),
+        AcquireOutcome::Acquired(grant) => {
+            if grant.fence.is_near_limit() {
+                tracing::warn!(key_hash = %request.key.key_hash(), fence = %grant.fence, "fence is near its maximum");
+            }
+            // A hold taken under a repeated id may be older than this request, so its age is not known.
+            let confirmed_at = (from == LockIdFrom::Us).then_some(sent_at);
+            let hold = Hold { key: request.key.clone(), ttl: request.ttl, grant, confirmed_at };
+            Ok(Attempt::Acquired(Guard::new(locks.clone(), hold)))
+        }
+    }
+}
+
+/// A request on its way. Dropped before its answer was read, nobody would know its lock id: it is given back.
+struct Sent<'a> {
+    locks: &'a Locks,
+    request: &'a AcquireRequest,
+    settled: bool,
+}
+
+impl Drop for Sent<'_> {
+    fn drop(&mut self) {
+        if self.settled {
+            return;
+        }
+        let Ok(runtime) = Handle::try_current() else { return };
+        let (locks, lock_id) = (self.locks.clone(), self.request.lock_id);
+        runtime.spawn(async move {
+            // Best effort: the ttl ends the hold at the latest.
+            let _ = locks.backend().release(&lock_id).await;
+        });
+    }
+}

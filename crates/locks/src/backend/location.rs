@@ -1,0 +1,155 @@
+//! A backend by its URL, as configuration files and command lines name it.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use super::LockBackend;
+use super::memory::MemoryBackend;
+use crate::{Error, Result};
+
+/// Where locks are kept. Parsing connects to nothing.
+#[derive(Clone)]
+pub enum BackendLocation {
+    /// `memory:`: gone with the process.
+    Memory,
+    /// The folder of an embedded store.
+    #[cfg(feature = "embedded")]
+    Folder(PathBuf),
+    /// `postgres://…` or `postgresql://…`.
+    #[cfg(feature = "postgres")]
+    Postgres(Box<leasehold_txn::ConnectionString>),
+    /// `redis://…`, `rediss://…`, `redis-cluster://…` or `rediss-cluster://…`.
+    #[cfg(feature = "redis")]
+    Redis(Box<super::redis::RedisConfig>),
+}
+
+impl BackendLocation {
+    /// Opens the backend with its default settings. Databases are reached when they are first used.
+    pub async fn open(&self) -> Result<Arc<dyn LockBackend>> {
+        match self {
+            BackendLocation::Memory => Ok(Arc::new(MemoryBackend::default())),
+            #[cfg(feature = "embedded")]
+            BackendLocation::Folder(folder) => open_folder(folder.clone()).await,
+            #[cfg(feature = "postgres")]
+            BackendLocation::Postgres(connection) => {
+                Ok(Arc::new(super::postgres::PostgresBackend::connect_to((**connection).clone())?))
+            }
+            #[cfg(feature = "redis")]
+            BackendLocation::Redis(config) => Ok(Arc::new(super::redis::RedisBackend::new(config)?)),
+        }
+    }
+}
+
+#[cfg(feature = "embedded")]
+async fn open_folder(folder: PathBuf) -> Result<Arc<dyn LockBackend>> {
+    let unavailable = |source: Box<dyn std::error::Error + Send + Sync>| Error::Store {
+        operation: "open",
+        lock_code: leasehold_core::LockCode::ServiceUnavailable,
+        source,
+    };
+    let opened = tokio::task::spawn_blocking(move || leasehold_embedded::Store::open(folder)).await;
+    let store =
+        opened.map_err(|lost| unavailable(lost.into()))?.map_err(|error| unavailable(error.into()))?;
+    Ok(Arc::new(super::embedded::EmbeddedBackend::open(store)?))
+}
+
+impl FromStr for BackendLocation {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let scheme = text.split_once(':').map(|(scheme, _)| scheme);
+        match scheme {
+            Some("memory") if text == "memory:" => Ok(BackendLocation::Memory),
+            #[cfg(feature = "postgres")]
+            Some("postgres" | "postgresql") => {
+                let parsed = leasehold_txn::ConnectionString::parse(text);
+                Ok(BackendLocation::Postgres(Box::new(parsed.map_err(|error| bad(error.to_string()))?)))
+            }
+            #[cfg(feature = "redis")]
+            Some("redis" | "rediss" | "redis-cluster" | "rediss-cluster") => {
+                let config = super::redis::RedisConfig::new(text);
+                // Checks the URL; the backend itself is made when it is opened.
+                super::redis::RedisBackend::new(&config)?;
+                Ok(BackendLocation::Redis(Box::new(config)))
+            }
+            _ if text.contains("://") || text.is_empty() || scheme == Some("memory") => Err(bad(format!(
+                "is none that this build knows: it knows {}",
+                KNOWN.iter().flatten().copied().collect::<Vec<_>>().join(", ")
+            ))),
+            #[cfg(feature = "embedded")]
+            _ => Ok(BackendLocation::Folder(text.into())),
+            #[cfg(not(feature = "embedded"))]
+            _ => Err(bad("is no URL, and this build has no embedded store".to_owned())),
+        }
+    }
+}
+
+const KNOWN: [Option<&str>; 4] = [
+    Some("memory:"),
+    if cfg!(feature = "embedded") { Some("a folder") } else { None },
+    if cfg!(feature = "postgres") { Some("postgres://") } else { None },
+    if cfg!(feature = "redis") { Some("redis://") } else { None },
+];
+
+fn bad(reason: String) -> Error {
+    Error::BadConfig { field: "backend", reason }
+}
+
+/// For logs and messages: never a password.
+impl fmt::Debug for BackendLocation {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BackendLocation::Memory => out.write_str("memory:"),
+            #[cfg(feature = "embedded")]
+            BackendLocation::Folder(folder) => folder.display().fmt(out),
+            #[cfg(feature = "postgres")]
+            BackendLocation::Postgres(connection) => connection.fmt(out),
+            #[cfg(feature = "redis")]
+            BackendLocation::Redis(_) => out.write_str("redis:"),
+        }
+    }
+}
+
+#[cfg(all(test, feature = "embedded", feature = "postgres", feature = "redis"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_and_folders_pick_their_backend() {
+        for (text, shown) in [
+            ("memory:", "memory:"),
+            ("./data", "./data"),
+            ("postgres://app@db/app", "postgres: host=db user=app dbname=app"),
+            ("redis://127.0.0.1:6379", "redis:"),
+        ] {
+            let location: BackendLocation = text.parse().unwrap();
+            assert!(format!("{location:?}").starts_with(shown), "{text}: {location:?}");
+        }
+    }
+
+    #[test]
+    fn what_picks_none_is_refused_without_repeating_it() {
+        for text in [
+            "",
+            "memory:x",
+            "mysql://u:hunter2@h/d",
+            "dsql://hunter2",
+            "redis://u:hunter2@h:port",
+            "postgres://h:port",
+        ] {
+            let refused = text.parse::<BackendLocation>().unwrap_err();
+            assert_eq!(refused.code(), "lock.bad_config", "{text}");
+            assert!(!format!("{refused} {refused:?}").contains("hunter2"), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn password_is_not_shown() {
+        for text in ["postgres://u:hunter2@h/d", "redis://u:hunter2@h"] {
+            let location: BackendLocation = text.parse().unwrap();
+            assert!(!format!("{location:?}").contains("hunter2"), "{location:?}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Looking holds up.
+
+use leasehold_core::postgres::admit;
+use leasehold_core::{Fence, Key, KeyHash, LockId, LockRecord, StorageKeySpace, Timestamp};
+use leasehold_txn::tokio_postgres::Row;
+use leasehold_txn::tokio_postgres::types::Type;
+use leasehold_txn::{Step, Values};
+
+use super::errors::{column, error_of};
+use super::{PostgresBackend, operations};
+use crate::{Error, ListRequest, LookupBy, Result};
+
+const LOOKUP: &str = "lookup";
+const LIST: &str = "list";
+
+pub(super) async fn lookup(backend: &PostgresBackend, by: LookupBy<'_>) -> Result<Option<LockRecord>> {
+    let (sql, text) = match by {
+        LookupBy::Key(key) => {
+            admit(key)?;
+            (&backend.statements.lookup_by_key, StorageKeySpace::postgres().lock(key).as_str().to_owned())
+        }
+        LookupBy::LockId(lock_id) => (&backend.statements.lookup_by_id, lock_id.as_str().to_owned()),
+    };
+    let values: Values<'_> = &[(&text, Type::TEXT)];
+    let steps = [Step::new(sql, values)];
+    let rows = backend.read(operations::LOOKUP, &steps).await.map_err(|error| error_of(LOOKUP, error))?;
+    rows.first().map(|row| record(LOOKUP, row)).transpose()
+}
+
+pub(super) async fn list(backend: &PostgresBackend, request: &ListRequest) -> Result<Vec<LockRecord>> {
+    request.after.as_ref().map_or(Ok(()), admit)?;
+    // Every key sorts after the empty text.
+    let after = request.after.as_ref().map_or("", Key::as_str);
+    let len_max = i64::try_from(request.page_len()).expect("a page is short");
+    let values: Values<'_> = &[(&after, Type::TEXT), (&len_max, Type::INT8)];
+    let steps = [Step::new(&backend.statements.list, values)];
+    let rows = backend.read(operations::LIST, &steps).await.map_err(|error| error_of(LIST, error))?;
+    rows.iter().map(|row| record(LIST, row)).collect()
+}
+
+/// A hold; a row that SyncGuard would not have written is somebody else's.
+fn record(operation: &'static str, row: &Row) -> Result<LockRecord> {
+    let user_key: &str = column(operation, row, "user_key")?;
+    let foreign = |_| Error::Foreign { operation, key_hash: KeyHash::of(user_key) };
+    Ok(LockRecord {
+        key: Key::parse(user_key).map_err(foreign)?,
+        lock_id: LockId::parse(column(operation, row, "lock_id")?).map_err(foreign)?,
+        expires_at: Timestamp::from_millis(column(operation, row, "expires_at_ms")?),
+        acquired_at: Timestamp::from_millis(column(operation, row, "acquired_at_ms")?),
+        fence: Fence::parse(column(operation, row, "fence")?).map_err(foreign)?,
+    })
+}

@@ -1,0 +1,99 @@
+//! Which keys somebody elsewhere waits for, as far as we were told.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::{Duration, Instant};
+
+use leasehold_core::KeyHash;
+use parking_lot::Mutex;
+
+/// How long an announcement counts. Longer than two of the intervals at which waiters repeat theirs.
+pub(super) const WANTED_FOR: Duration = Duration::from_secs(5);
+
+/// How long a release is remembered, for an announcement that was on its way when it happened.
+const FREED_FOR: Duration = Duration::from_secs(1);
+
+const WANTED_MAX: usize = 16_384;
+const FREED_MAX: usize = 1_024;
+
+/// Announcements and releases meet here in either order.
+#[derive(Debug, Default)]
+pub(super) struct Wanted(Mutex<Meeting>);
+
+#[derive(Debug, Default)]
+struct Meeting {
+    wanted: HashMap<KeyHash, Instant>,
+    /// In the order of time.
+    freed: VecDeque<(KeyHash, Instant)>,
+}
+
+impl Wanted {
+    /// Somebody wants the key. True if it was released here a moment ago: the one who waits does not know yet.
+    pub(super) fn is_wanted(&self, key_hash: KeyHash, now: Instant) -> bool {
+        let mut meeting = self.0.lock();
+        if meeting.wanted.len() >= WANTED_MAX {
+            meeting.wanted.retain(|_, since| now.duration_since(*since) < WANTED_FOR);
+        }
+        // Beyond the limit a waiter goes back to asking.
+        if meeting.wanted.len() < WANTED_MAX {
+            meeting.wanted.insert(key_hash, now);
+        }
+        meeting.freed.iter().any(|(freed, at)| *freed == key_hash && now.duration_since(*at) < FREED_FOR)
+    }
+
+    /// The key was released here. True if somebody wants it.
+    pub(super) fn is_freed(&self, key_hash: KeyHash, now: Instant) -> bool {
+        let mut meeting = self.0.lock();
+        if meeting.freed.len() >= FREED_MAX {
+            meeting.freed.pop_front();
+        }
+        meeting.freed.push_back((key_hash, now));
+        // Not forgotten when told: there may be a line of them.
+        match meeting.wanted.get(&key_hash) {
+            Some(since) if now.duration_since(*since) < WANTED_FOR => true,
+            Some(_) => {
+                meeting.wanted.remove(&key_hash);
+                false
+            }
+            None => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(text: &str) -> KeyHash {
+        KeyHash::of(text)
+    }
+
+    #[test]
+    fn announcement_and_release_meet_in_either_order() {
+        let (wanted, now) = (Wanted::default(), Instant::now());
+        assert!(!wanted.is_wanted(key("a"), now));
+        assert!(wanted.is_freed(key("a"), now));
+        assert!(!wanted.is_freed(key("b"), now));
+        assert!(wanted.is_wanted(key("b"), now));
+    }
+
+    #[test]
+    fn old_ones_are_forgotten() {
+        let (wanted, now) = (Wanted::default(), Instant::now());
+        assert!(!wanted.is_wanted(key("a"), now));
+        assert!(!wanted.is_freed(key("a"), now + WANTED_FOR));
+        assert!(!wanted.is_wanted(key("a"), now + WANTED_FOR + FREED_FOR));
+    }
+
+    #[test]
+    fn numbers_are_bounded() {
+        let (wanted, now) = (Wanted::default(), Instant::now());
+        for number in 0..2 * WANTED_MAX {
+            wanted.is_wanted(key(&number.to_string()), now);
+        }
+        for number in 0..2 * FREED_MAX {
+            wanted.is_freed(key(&number.to_string()), now);
+        }
+        let meeting = wanted.0.lock();
+        assert_eq!((meeting.wanted.len(), meeting.freed.len()), (WANTED_MAX, FREED_MAX));
+    }
+}

@@ -1,0 +1,111 @@
+//! The statements, with the names of the tables filled in.
+
+use leasehold_core::postgres::TableNames;
+use leasehold_core::{Fence, TIME_TOLERANCE};
+
+/// A hold that is over for so long is nobody's any more: the tolerance, and as much again.
+const CLEANUP_AFTER_MS: u128 = 2 * TIME_TOLERANCE.as_millis();
+
+/// The server's clock in whole milliseconds, as it moves within a statement: `now()` would be the beginning of the
+/// transaction, and a wait for another holder would count against the new one. Not qualified with a schema, so that a
+/// test can stop it.
+const NOW: &str = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+/// What `advisory.sql` leaves behind in its transaction.
+const ADVISORY_TAKEN: &str = "(coalesce(current_setting('leasehold.advisory', true), '') = 'taken')";
+
+/// Every statement of one pair of tables.
+#[derive(Debug)]
+pub(super) struct Statements {
+    pub(super) acquire: String,
+    /// The same, for use after `advisory`.
+    pub(super) acquire_guarded: String,
+    pub(super) acquire_by_function: String,
+    pub(super) acquire_many: String,
+    pub(super) acquire_many_guarded: String,
+    pub(super) advisory: String,
+    pub(super) advisory_many: String,
+    pub(super) detect_function: String,
+    pub(super) release: String,
+    pub(super) release_many: String,
+    pub(super) extend: String,
+    pub(super) is_locked: String,
+    pub(super) cleanup: String,
+    pub(super) lookup_by_key: String,
+    pub(super) lookup_by_id: String,
+    pub(super) list: String,
+}
+
+impl Statements {
+    pub(super) fn new(tables: &TableNames) -> Self {
+        let alone = |template| fill(template, tables, "true");
+        let guarded = |template| fill(template, tables, ADVISORY_TAKEN);
+        Statements {
+            acquire: alone(include_str!("sql/acquire.sql")),
+            acquire_guarded: guarded(include_str!("sql/acquire.sql")),
+            acquire_by_function: alone(include_str!("sql/acquire_by_function.sql")),
+            acquire_many: alone(include_str!("sql/acquire_many.sql")),
+            acquire_many_guarded: guarded(include_str!("sql/acquire_many.sql")),
+            advisory: alone(include_str!("sql/advisory.sql")),
+            advisory_many: alone(include_str!("sql/advisory_many.sql")),
+            detect_function: alone(include_str!("sql/detect_function.sql")),
+            release: alone(include_str!("sql/release.sql")),
+            release_many: alone(include_str!("sql/release_many.sql")),
+            extend: alone(include_str!("sql/extend.sql")),
+            is_locked: alone(include_str!("sql/is_locked.sql")),
+            cleanup: alone(include_str!("sql/cleanup.sql")),
+            lookup_by_key: alone(include_str!("sql/lookup_by_key.sql")),
+            lookup_by_id: alone(include_str!("sql/lookup_by_id.sql")),
+            list: alone(include_str!("sql/list.sql")),
+        }
+    }
+}
+
+/// The statement that makes the function of shared mode, around the same decision that exclusive mode sends.
+pub(super) fn acquire_function(tables: &TableNames) -> String {
+    let acquire = fill(include_str!("sql/acquire.sql"), tables, "true");
+    fill(include_str!("sql/acquire_function.sql"), tables, "true").replace("{acquire}", &acquire)
+}
+
+/// Table names are plain lower-case identifiers, checked when they were parsed; they are quoted all the same, because
+/// some of those are reserved words.
+pub(super) fn fill(template: &str, tables: &TableNames, admitted: &str) -> String {
+    let (locks, fences) = (tables.locks(), tables.fences());
+    template
+        .trim_end()
+        .replace("{locks}", &format!("\"{locks}\""))
+        .replace("{fences}", &format!("\"{fences}\""))
+        .replace("{lock_id_index}", &format!("\"idx_{locks}_lock_id\""))
+        .replace("{expires_index}", &format!("\"idx_{locks}_expires\""))
+        .replace("{acquire_function}", &format!("\"{locks}_acquire_1\""))
+        .replace("{now}", NOW)
+        .replace("{tolerance}", &TIME_TOLERANCE.as_millis().to_string())
+        .replace("{cleanup_after}", &CLEANUP_AFTER_MS.to_string())
+        .replace("{fence_max}", &Fence::MAX.as_u64().to_string())
+        .replace("{admitted}", admitted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_placeholder_is_filled() {
+        let tables = TableNames::parse("order", "fences_of_order").expect("plain names");
+        let text = format!("{:?}{}", Statements::new(&tables), acquire_function(&tables));
+        let left: Vec<&str> =
+            text.match_indices('{').map(|(at, _)| &text[at..text.len().min(at + 20)]).collect();
+        // What is left is the brace of the struct's own Debug.
+        assert_eq!(left.len(), 1, "{left:?}");
+        assert!(text.contains(r#"\"order\""#) && text.contains(r#"\"fences_of_order\""#));
+    }
+
+    #[test]
+    fn longest_table_name_leaves_room_for_what_is_derived_from_it() {
+        let tables = TableNames::parse(&"l".repeat(TableNames::LEN_MAX), "").expect("as long as can be");
+        for template in ["{lock_id_index}", "{expires_index}", "{acquire_function}"] {
+            let name = fill(template, &tables, "true");
+            assert!(name.trim_matches('"').len() <= 63, "{name}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Scripts, by their hash where Redis knows them already.
+
+use std::sync::LazyLock;
+
+use redis::{Cmd, ServerErrorKind, Value};
+use tokio::time::Instant;
+
+use super::connection::Connection;
+use super::errors::Failure;
+
+pub(super) static ACQUIRE: Script = script!("acquire");
+pub(super) static EXTEND: Script = script!("extend");
+pub(super) static RELEASE: Script = script!("release");
+pub(super) static LOOKUP_KEY: Script = script!("lookup_key");
+pub(super) static LOOKUP_ID: Script = script!("lookup_id");
+pub(super) static CLEANUP: Script = script!("cleanup");
+
+/// A script of ours.
+pub(super) struct Script(LazyLock<Loaded>);
+
+struct Loaded {
+    code: &'static str,
+    hash: String,
+}
+
+macro_rules! script {
+    ($name:literal) => {
+        Script(LazyLock::new(|| Loaded::new(include_str!(concat!("lua/", $name, ".lua")))))
+    };
+}
+use script;
+
+impl Loaded {
+    fn new(code: &'static str) -> Self {
+        Loaded { code, hash: redis::Script::new(code).get_hash().to_owned() }
+    }
+}
+
+impl Script {
+    /// Runs it: by hash, and by its text if the server does not know it yet, which then it does.
+    pub(super) async fn run(
+        &self,
+        connection: &Connection,
+        deadline: Instant,
+        keys: &[&str],
+        arguments: &[&str],
+    ) -> Result<Value, Failure> {
+        let by_hash = command("EVALSHA", &self.0.hash, keys, arguments);
+        match connection.send(&by_hash, deadline).await {
+            Err(failure) if failure.is_reply(ServerErrorKind::NoScript) => {
+                connection.send(&command("EVAL", self.0.code, keys, arguments), deadline).await
+            }
+            answer => answer,
+        }
+    }
+}
+
+fn command(verb: &str, script: &str, keys: &[&str], arguments: &[&str]) -> Cmd {
+    let bytes = script.len() + keys.iter().chain(arguments).map(|text| text.len()).sum::<usize>();
+    let mut command = Cmd::with_capacity(3 + keys.len() + arguments.len(), bytes + 16);
+    command.arg(verb).arg(script).arg(keys.len());
+    for text in keys.iter().chain(arguments) {
+        command.arg(*text);
+    }
+    command
+}

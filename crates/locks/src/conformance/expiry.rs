@@ -1,0 +1,94 @@
+//! Time: when a hold ends, for whom, and that it never comes back (no-resurrection).
+
+use std::time::Duration;
+
+use leasehold_core::Refusal;
+
+use super::{Harness, Store, TTL, key, ttl};
+use crate::{AcquireOutcome, ExtendOutcome, ReleaseOutcome};
+
+const SHORT: u64 = 20_000;
+
+/// The last instant at which a hold of `SHORT` surely keeps others out.
+fn just_before_the_end<H: Harness>(store: &Store<H>) -> Duration {
+    let end = Duration::from_millis(SHORT) + store.backend().capabilities().tolerance;
+    end - store.harness.clock_slack() - Duration::from_millis(1)
+}
+
+/// The first instant at which it surely does not.
+fn the_end<H: Harness>(store: &Store<H>) -> Duration {
+    Duration::from_millis(SHORT) + store.backend().capabilities().tolerance
+}
+
+/// One millisecond before the end it is still held.
+pub async fn hold_keeps_others_out_until_its_end<H: Harness>(store: &Store<H>) {
+    store.acquired_for("billing", ttl(SHORT)).await;
+    store.advance(just_before_the_end(store)).await;
+    assert!(matches!(store.acquire("billing", TTL).await, AcquireOutcome::Held { .. }));
+    assert!(store.backend().is_locked(&key("billing")).await.expect("answers"));
+}
+
+/// At the end it is free.
+pub async fn hold_ends_after_the_tolerance<H: Harness>(store: &Store<H>) {
+    store.acquired_for("billing", ttl(SHORT)).await;
+    store.advance(the_end(store)).await;
+    assert!(!store.backend().is_locked(&key("billing")).await.expect("answers"));
+    store.acquired("billing").await;
+}
+
+/// As long as nobody else can have it, its holder may keep it.
+pub async fn late_holder_may_extend_within_the_tolerance<H: Harness>(store: &Store<H>) {
+    let grant = store.acquired_for("billing", ttl(SHORT)).await;
+    store.advance(just_before_the_end(store)).await;
+    store.extend(&grant.lock_id, TTL).await.expires_at().expect("still live");
+    store.advance(Duration::from_secs(5)).await;
+    assert!(matches!(store.acquire("billing", TTL).await, AcquireOutcome::Held { .. }));
+    assert_eq!(store.backend().release(&grant.lock_id).await.expect("answers"), ReleaseOutcome::Released);
+}
+
+/// Nobody took the key, and still it is over.
+pub async fn expired_hold_is_not_extended<H: Harness>(store: &Store<H>) {
+    let grant = store.acquired_for("billing", ttl(SHORT)).await;
+    store.advance(the_end(store)).await;
+    let refused = store.extend(&grant.lock_id, TTL).await;
+    assert!(matches!(refused, ExtendOutcome::Refused(_)), "{refused:?}");
+    assert!(!store.backend().is_locked(&key("billing")).await.expect("answers"));
+}
+
+/// A release that came too late is told so.
+pub async fn expired_hold_is_not_released<H: Harness>(store: &Store<H>) {
+    let grant = store.acquired_for("billing", ttl(SHORT)).await;
+    store.advance(the_end(store)).await;
+    let refused = store.backend().release(&grant.lock_id).await.expect("answers");
+    assert!(matches!(refused, ReleaseOutcome::Refused(_)), "{refused:?}");
+    store.acquired("billing").await;
+}
+
+/// The paused holder comes back and finds that it has lost.
+pub async fn taken_over_hold_is_refused_to_its_old_holder<H: Harness>(store: &Store<H>) {
+    let old = store.acquired_for("billing", ttl(SHORT)).await;
+    store.advance(the_end(store)).await;
+    let new = store.acquired("billing").await;
+    assert_eq!(store.extend(&old.lock_id, TTL).await, ExtendOutcome::Refused(Refusal::NotFound));
+    let released = store.backend().release(&old.lock_id).await.expect("answers");
+    assert_eq!(released, ReleaseOutcome::Refused(Refusal::NotFound));
+    assert_eq!(store.backend().release(&new.lock_id).await.expect("answers"), ReleaseOutcome::Released);
+}
+
+/// Extending early does not add the rest of the old time.
+pub async fn extend_counts_from_now_and_not_from_the_old_end<H: Harness>(store: &Store<H>) {
+    let grant = store.acquired_for("billing", ttl(60_000)).await;
+    store.extend(&grant.lock_id, ttl(SHORT)).await.expires_at().expect("is live");
+    store.advance(the_end(store)).await;
+    store.acquired("billing").await;
+}
+
+/// Where the store says how long, it says the truth.
+pub async fn remaining_time_is_told_to_the_refused<H: Harness>(store: &Store<H>) {
+    store.acquired_for("billing", ttl(SHORT)).await;
+    let AcquireOutcome::Held { free_in } = store.acquire("billing", TTL).await else { panic!("is held") };
+    if let Some(free_in) = free_in {
+        let (least, most) = (just_before_the_end(store), the_end(store));
+        assert!((least..=most).contains(&free_in), "{free_in:?} is not within {least:?} and {most:?}");
+    }
+}

@@ -1,0 +1,84 @@
+//! The promise fence-grows.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use leasehold_core::Fence;
+use parking_lot::Mutex;
+
+use super::{Harness, Store, TTL, request, ttl};
+use crate::{AcquireOutcome, LockBackend, ReleaseOutcome};
+
+/// Every history begins at one.
+pub async fn first_fence_is_one<H: Harness>(store: &Store<H>) {
+    assert_eq!(store.acquired("billing").await.fence, Fence::FIRST);
+}
+
+/// Release must not reset the fence: a resource may still compare with it.
+pub async fn fence_grows_across_release<H: Harness>(store: &Store<H>) {
+    let first = store.acquired("billing").await;
+    store.backend().release(&first.lock_id).await.expect("answers");
+    let second = store.acquired("billing").await;
+    assert!(second.fence > first.fence, "{second:?} after {first:?}");
+}
+
+/// Nor must a take-over.
+pub async fn fence_grows_across_expiry<H: Harness>(store: &Store<H>) {
+    let first = store.acquired_for("billing", ttl(1_000)).await;
+    store.advance(Duration::from_secs(10)).await;
+    let second = store.acquired("billing").await;
+    assert!(second.fence > first.fence, "{second:?} after {first:?}");
+}
+
+/// A refusal writes nothing.
+pub async fn refused_acquire_uses_up_no_fence<H: Harness>(store: &Store<H>) {
+    let first = store.acquired("billing").await;
+    for _ in 0..5 {
+        assert!(matches!(store.acquire("billing", TTL).await, AcquireOutcome::Held { .. }));
+    }
+    store.backend().release(&first.lock_id).await.expect("answers");
+    assert_eq!(Ok(store.acquired("billing").await.fence), first.fence.next());
+}
+
+/// One key's history says nothing about another's.
+pub async fn fences_of_two_keys_are_independent<H: Harness>(store: &Store<H>) {
+    for _ in 0..3 {
+        let grant = store.acquired("busy").await;
+        store.backend().release(&grant.lock_id).await.expect("answers");
+    }
+    assert_eq!(store.acquired("quiet").await.fence, Fence::FIRST);
+}
+
+/// A thousand contenders over several clients: every grant has a fence above the one before it, none twice.
+pub async fn fence_of_a_thousand_contenders_only_grows<H: Harness>(store: &Store<H>) {
+    const CONTENDERS: usize = 1_000;
+    const ATTEMPTS: usize = 3;
+    let mut clients = Vec::new();
+    for _ in 0..8 {
+        clients.push(store.harness.client().await);
+    }
+    let granted = Mutex::new(Vec::new());
+    let contend = |client: Arc<dyn LockBackend>| {
+        let granted = &granted;
+        async move {
+            for _ in 0..ATTEMPTS {
+                let outcome = client.acquire(&request("contended", TTL)).await.expect("answers");
+                if let Some(grant) = outcome.acquired() {
+                    // Under the lock: the order of this list is the order of the grants.
+                    granted.lock().push(grant.fence);
+                    assert_eq!(
+                        client.release(&grant.lock_id).await.expect("answers"),
+                        ReleaseOutcome::Released
+                    );
+                }
+            }
+        }
+    };
+    join_all((0..CONTENDERS).map(|number| contend(clients[number % clients.len()].clone()))).await;
+    let granted = granted.into_inner();
+    assert!(granted.len() > 1, "nobody but the first was granted anything");
+    for pair in granted.windows(2) {
+        assert_eq!(Ok(pair[1]), pair[0].next(), "fence {} was granted after {}", pair[1], pair[0]);
+    }
+}

@@ -1,0 +1,119 @@
+//! Guards: released once, whichever way they go, and honest about their loss.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use leasehold_core::Refusal;
+use tokio::sync::mpsc;
+
+use super::waiting::becomes_free;
+use super::{Harness, Store, key, ttl};
+use crate::{
+    AcquireOptions, AcquireOutcome, Config, KeepOptions, Locks, Loss, Operation, ReleaseOutcome, Telemetry,
+};
+
+/// Longer than any wait of a case that works.
+const PATIENT: Duration = Duration::from_secs(20);
+
+/// The documented way.
+pub async fn released_guard_frees_the_key<H: Harness>(store: &Store<H>) {
+    let guard = acquired(&store.locks().await).await;
+    assert_eq!(guard.release().await.expect("answers"), ReleaseOutcome::Released);
+    store.acquired("billing").await;
+}
+
+/// The forgetful way.
+pub async fn dropped_guard_frees_the_key<H: Harness>(store: &Store<H>) {
+    drop(acquired(&store.locks().await).await);
+    becomes_free(store, "billing").await;
+}
+
+/// The way that never fails.
+pub async fn disposed_guard_frees_the_key<H: Harness>(store: &Store<H>) {
+    acquired(&store.locks().await).await.dispose().await;
+    store.acquired("billing").await;
+}
+
+/// Handing the lock id to somebody else.
+pub async fn forgotten_guard_keeps_the_key<H: Harness>(store: &Store<H>) {
+    let grant = acquired(&store.locks().await).await.forget();
+    assert!(matches!(store.acquire("billing", ttl(1_000)).await, AcquireOutcome::Held { .. }));
+    assert_eq!(store.backend().release(&grant.lock_id).await.expect("answers"), ReleaseOutcome::Released);
+}
+
+/// A release once begun is not taken back.
+pub async fn release_goes_on_when_its_caller_is_gone<H: Harness>(store: &Store<H>) {
+    let guard = acquired(&store.locks().await).await;
+    {
+        let mut releasing = Box::pin(guard.release());
+        let _ = futures_util::poll!(&mut releasing);
+    }
+    becomes_free(store, "billing").await;
+}
+
+/// The work's value comes back, its failure too, and the key is free after both.
+pub async fn lock_runs_the_work_and_frees_the_key<H: Harness>(store: &Store<H>) {
+    let locks = store.locks().await;
+    let options = AcquireOptions::default();
+    let fence = locks.lock(&key("billing"), &options, async |guard| guard.fence()).await.expect("is free");
+    let failed = locks
+        .lock(&key("billing"), &options, async |guard| Err::<(), _>(guard.fence()))
+        .await
+        .expect("is free");
+    assert_eq!(fence.next(), Ok(failed.expect_err("the work failed")));
+    store.acquired("billing").await;
+}
+
+/// Three extensions later it is still held.
+pub async fn kept_guard_outlives_its_ttl<H: Harness>(store: &Store<H>) {
+    let (telling, mut told) = mpsc::unbounded_channel();
+    let telemetry = Telemetry::new(store.harness.client().await, move |event| {
+        if event.operation == Operation::Extend {
+            let _ = telling.send(event.ok);
+        }
+    });
+    let locks = Locks::with_config(Arc::new(telemetry), Config::default());
+    let kept = short(&locks, 600).await.keep(KeepOptions::default()).await.expect("is live");
+    for _ in 0..3 {
+        let extended = tokio::time::timeout(PATIENT, told.recv()).await.expect("extends").expect("is kept");
+        assert!(extended);
+    }
+    assert!(!kept.is_lost());
+    assert!(matches!(store.acquire("billing", ttl(1_000)).await, AcquireOutcome::Held { .. }));
+    assert_eq!(kept.release().await.expect("answers"), ReleaseOutcome::Released);
+    store.acquired("billing").await;
+}
+
+/// Somebody ended the hold behind its back.
+pub async fn kept_guard_tells_of_its_loss<H: Harness>(store: &Store<H>) {
+    let kept = short(&store.locks().await, 900).await.keep(KeepOptions::default()).await.expect("is live");
+    store.backend().release(kept.lock_id()).await.expect("answers");
+    let loss = tokio::time::timeout(PATIENT, kept.lost()).await.expect("is told");
+    assert_eq!(loss, Loss::Refused(Refusal::NotFound));
+    assert!(kept.is_lost() && kept.lost_token().is_cancelled());
+}
+
+/// A worker that hangs does not hold for ever.
+pub async fn kept_guard_stops_at_its_maximum_hold<H: Harness>(store: &Store<H>) {
+    let options = KeepOptions { hold_max: Some(Duration::from_millis(1)), ..KeepOptions::default() };
+    let kept = short(&store.locks().await, 300).await.keep(options).await.expect("is live");
+    assert_eq!(tokio::time::timeout(PATIENT, kept.lost()).await.expect("is told"), Loss::HoldMax);
+}
+
+/// The work is dropped at the loss, and finished work is returned.
+pub async fn lost_lock_cancels_the_work<H: Harness>(store: &Store<H>) {
+    let kept = short(&store.locks().await, 900).await.keep(KeepOptions::default()).await.expect("is live");
+    assert_eq!(kept.run(async { 7 }).await, Ok(7));
+    store.backend().release(kept.lock_id()).await.expect("answers");
+    let hanging = kept.run(std::future::pending::<()>());
+    let lost = tokio::time::timeout(PATIENT, hanging).await.expect("is cancelled");
+    assert_eq!(lost, Err(Loss::Refused(Refusal::NotFound)));
+}
+
+async fn acquired(locks: &Locks) -> crate::Guard {
+    locks.acquire(&key("billing"), &AcquireOptions::default()).await.expect("is free")
+}
+
+async fn short(locks: &Locks, millis: u64) -> crate::Guard {
+    locks.acquire(&key("billing"), &AcquireOptions::default().ttl(ttl(millis))).await.expect("is free")
+}

@@ -1,0 +1,189 @@
+//! The contract of a lock backend, as public test functions over a [`Harness`].
+//!
+//! [`lock_conformance!`](crate::lock_conformance) makes a named test of each, so that one failure hides nothing.
+//! A backend of your own passes when they all do.
+//!
+//! Cases panic when the promise is broken: they are tests, and this module is only there with the feature
+//! `conformance`.
+
+pub mod concurrency;
+pub mod expiry;
+pub mod fencing;
+pub mod guards;
+pub mod history;
+pub mod keys;
+pub mod lookups;
+pub mod ownership;
+pub mod waiting;
+
+mod linearizability;
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use leasehold_core::{Key, LockId, Ttl};
+
+use crate::{AcquireOutcome, AcquireRequest, ExtendOutcome, ExtendRequest, Grant, LockBackend, Locks};
+
+/// One store, empty at the start, that nobody else uses.
+pub trait Harness: Send + Sync + Sized {
+    /// Prepares the store.
+    fn start() -> impl Future<Output = Self> + Send;
+
+    /// A client of the store, as another process would be: each call a new one.
+    fn client(&self) -> impl Future<Output = Arc<dyn LockBackend>> + Send;
+
+    /// Moves the clock that judges expiry, or what amounts to it.
+    fn advance(&self, duration: Duration) -> impl Future<Output = ()> + Send;
+
+    /// How far the clock may move by itself during a case: zero if it stands still.
+    fn clock_slack(&self) -> Duration;
+}
+
+/// A harness with a client at hand.
+pub struct Store<H> {
+    harness: H,
+    backend: Arc<dyn LockBackend>,
+}
+
+impl<H: Harness> Store<H> {
+    /// Starts the harness.
+    pub async fn start() -> Self {
+        let harness = H::start().await;
+        let backend = harness.client().await;
+        Store { harness, backend }
+    }
+
+    fn backend(&self) -> &dyn LockBackend {
+        &*self.backend
+    }
+
+    /// What a service would use, over a client of its own.
+    async fn locks(&self) -> Locks {
+        Locks::with_config(self.harness.client().await, crate::Config::default())
+    }
+
+    async fn advance(&self, duration: Duration) {
+        self.harness.advance(duration).await;
+    }
+
+    async fn acquire(&self, key: &str, ttl: Ttl) -> AcquireOutcome {
+        self.backend.acquire(&request(key, ttl)).await.expect("acquire answers")
+    }
+
+    async fn acquired(&self, key: &str) -> Grant {
+        self.acquired_for(key, TTL).await
+    }
+
+    async fn acquired_for(&self, key: &str, ttl: Ttl) -> Grant {
+        self.acquire(key, ttl).await.acquired().expect("the key is free")
+    }
+
+    async fn extend(&self, lock_id: &LockId, ttl: Ttl) -> ExtendOutcome {
+        self.backend.extend(&ExtendRequest { lock_id: *lock_id, ttl }).await.expect("extend answers")
+    }
+}
+
+/// Long enough that nothing ends unless a case wants it to.
+const TTL: Ttl = Ttl::DEFAULT;
+
+fn ttl(millis: u64) -> Ttl {
+    Ttl::from_millis(millis).expect("a ttl of a case is in range")
+}
+
+fn key(text: &str) -> Key {
+    Key::parse(text).expect("a key of a case is valid")
+}
+
+fn lock_id() -> LockId {
+    LockId::generate().expect("the system gives random bytes")
+}
+
+fn request(text: &str, ttl: Ttl) -> AcquireRequest {
+    AcquireRequest { key: key(text), lock_id: lock_id(), ttl }
+}
+
+/// Makes a test of every case over the harness; attributes in brackets go to each of them.
+///
+/// ```ignore
+/// lock_conformance!(harness::Postgres, [ignore = "needs PostgreSQL: cargo xtask test postgres"]);
+/// ```
+#[macro_export]
+macro_rules! lock_conformance {
+    ($harness:ty) => { $crate::lock_conformance!($harness, [allow(unused)]); };
+    ($harness:ty, [$attribute:meta]) => {
+        $crate::lock_conformance!(@cases $harness, [$attribute],
+            ownership: free_key_is_acquired,
+            ownership: held_key_is_refused_to_every_client,
+            ownership: release_frees_the_key,
+            ownership: second_release_is_refused,
+            ownership: release_of_an_unknown_id_is_refused,
+            ownership: refused_id_leaves_the_holder_alone,
+            ownership: extend_replaces_the_remaining_time,
+            ownership: extend_of_an_unknown_id_is_refused,
+            ownership: extend_keeps_fence_and_beginning,
+            ownership: repeated_acquire_returns_the_same_grant,
+            ownership: keys_do_not_contend_with_each_other,
+            fencing: first_fence_is_one,
+            fencing: fence_grows_across_release,
+            fencing: fence_grows_across_expiry,
+            fencing: refused_acquire_uses_up_no_fence,
+            fencing: fences_of_two_keys_are_independent,
+            fencing: fence_of_a_thousand_contenders_only_grows,
+            expiry: hold_keeps_others_out_until_its_end,
+            expiry: hold_ends_after_the_tolerance,
+            expiry: late_holder_may_extend_within_the_tolerance,
+            expiry: expired_hold_is_not_extended,
+            expiry: expired_hold_is_not_released,
+            expiry: taken_over_hold_is_refused_to_its_old_holder,
+            expiry: extend_counts_from_now_and_not_from_the_old_end,
+            expiry: remaining_time_is_told_to_the_refused,
+            lookups: hold_is_found_by_key_and_by_id,
+            lookups: nothing_is_found_where_nothing_is_held,
+            lookups: ended_hold_is_not_found,
+            lookups: info_shows_hashes_only,
+            lookups: extension_shows_in_lookups,
+            lookups: list_pages_through_live_holds_in_order,
+            keys: hostile_keys_lock_or_are_refused_as_invalid,
+            keys: hostile_keys_do_not_meet,
+            keys: longest_key_works,
+            keys: equal_text_in_another_unicode_form_is_the_same_key,
+            concurrency: one_winner_among_contenders,
+            concurrency: one_taker_of_an_expired_hold,
+            concurrency: one_release_succeeds,
+            concurrency: release_and_take_over_never_both_succeed,
+            history: concurrent_history_is_linearizable,
+            history: random_operations_answer_as_the_model,
+            waiting: waiter_gets_the_key_when_it_is_released,
+            waiting: waiter_gets_the_key_when_the_hold_expires,
+            waiting: waiters_of_one_process_are_served_in_order,
+            waiting: waiting_ends_at_the_timeout,
+            waiting: zero_timeout_asks_once,
+            waiting: cancelled_waiter_is_told_and_leaves_no_lock,
+            waiting: dropped_waiter_leaves_no_lock,
+            waiting: cancelled_operations_do_nothing,
+            guards: released_guard_frees_the_key,
+            guards: dropped_guard_frees_the_key,
+            guards: disposed_guard_frees_the_key,
+            guards: forgotten_guard_keeps_the_key,
+            guards: release_goes_on_when_its_caller_is_gone,
+            guards: lock_runs_the_work_and_frees_the_key,
+            guards: kept_guard_outlives_its_ttl,
+            guards: kept_guard_tells_of_its_loss,
+            guards: kept_guard_stops_at_its_maximum_hold,
+            guards: lost_lock_cancels_the_work
+        );
+    };
+    (@cases $harness:ty, [$attribute:meta], $($promise:ident: $case:ident),+) => {
+        $($crate::lock_conformance!(@case $harness, [$attribute], $promise, $case);)+
+    };
+    (@case $harness:ty, [$attribute:meta], $promise:ident, $case:ident) => {
+        #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+        #[$attribute]
+        async fn $case() {
+            let store = $crate::conformance::Store::<$harness>::start().await;
+            $crate::conformance::$promise::$case(&store).await;
+        }
+    };
+}

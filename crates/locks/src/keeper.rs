@@ -1,0 +1,218 @@
+//! A lock that extends itself, and tells its holder in time when it no longer can.
+
+use std::future::Future;
+use std::time::{Duration, Instant};
+
+use leasehold_core::{Fence, Key, LockId, Refusal, Ttl};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::retry::{fraction, random};
+use crate::{Error, ExtendOutcome, Guard, Locks, ReleaseOutcome, Result};
+
+/// How a lock extends itself.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct KeepOptions {
+    /// The part of the ttl after which it is extended: a third, so that two extensions may fail.
+    pub extend_after: f64,
+    /// The part of the ttl before its end at which the lock counts as lost: time for the holder to stop, and room
+    /// for clocks that run at different speeds.
+    pub lost_before: f64,
+    /// The longest time the lock is held in all; no limit if `None`. A worker that hangs for ever must not hold for
+    /// ever.
+    pub hold_max: Option<Duration>,
+}
+
+impl Default for KeepOptions {
+    fn default() -> Self {
+        KeepOptions { extend_after: 1.0 / 3.0, lost_before: 0.1, hold_max: None }
+    }
+}
+
+/// Why a lock was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loss {
+    /// The store says that the hold has ended.
+    Refused(Refusal),
+    /// No extension was confirmed in time; the store may give the key to somebody else soon.
+    Unconfirmed,
+    /// The lock was held as long as it may be.
+    HoldMax,
+}
+
+/// A guard that extends its lock until it is released, dropped or lost.
+///
+/// The loss is signalled before the store can grant the key to another: it counts the ttl from the moment *before*
+/// the last confirmed extension was sent, on a clock that never steps, and subtracts a margin.
+#[derive(Debug)]
+#[must_use = "dropping a guard releases its lock"]
+pub struct KeptGuard {
+    guard: Guard,
+    lost: CancellationToken,
+    loss: watch::Receiver<Option<Loss>>,
+    /// Ends with the guard: aborted when it is dropped.
+    task: AbortOnDrop,
+}
+
+impl KeptGuard {
+    pub(crate) async fn start(guard: Guard, options: KeepOptions) -> Result<Self> {
+        let (locks, ttl, lock_id) = (guard.locks().clone(), guard.hold().ttl, *guard.lock_id());
+        let confirmed_at = match guard.hold().confirmed_at {
+            Some(instant) => instant,
+            None => confirm(&guard, ttl).await?,
+        };
+        let lost = CancellationToken::new();
+        let (losing, loss) = watch::channel(None);
+        let keeper = Keeper { locks, lock_id, ttl, options, confirmed_at, started_at: Instant::now() };
+        // Cancelled however the task ends: a keeper that is gone extends nothing.
+        let signal = lost.clone().drop_guard();
+        let task = tokio::spawn(async move {
+            let reason = keeper.run().await;
+            // Before the signal: whoever gets that asks for the reason.
+            let _ = losing.send(Some(reason));
+            drop(signal);
+        });
+        Ok(KeptGuard { guard, lost, loss, task: AbortOnDrop(task) })
+    }
+
+    /// The key that is held.
+    pub fn key(&self) -> &Key {
+        self.guard.key()
+    }
+
+    /// The right to this hold: whoever has it can end it.
+    pub fn lock_id(&self) -> &LockId {
+        self.guard.lock_id()
+    }
+
+    /// Send it along with every write made under this lock.
+    pub fn fence(&self) -> Fence {
+        self.guard.fence()
+    }
+
+    /// Cancelled when the lock is lost: for work that takes a token.
+    pub fn lost_token(&self) -> CancellationToken {
+        self.lost.clone()
+    }
+
+    /// Ready when the lock is lost. Dropping it midway loses nothing.
+    pub async fn lost(&self) -> Loss {
+        self.lost.cancelled().await;
+        self.loss.borrow().unwrap_or(Loss::Unconfirmed)
+    }
+
+    /// Whether the lock was lost already.
+    pub fn is_lost(&self) -> bool {
+        self.lost.is_cancelled()
+    }
+
+    /// Runs the work and drops it at once when the lock is lost. Dropping the future drops the work.
+    pub async fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, Loss> {
+        tokio::select! {
+            biased;
+            loss = self.lost() => Err(loss),
+            value = work => Ok(value),
+        }
+    }
+
+    /// Stops extending and ends the hold, as [`Guard::release`].
+    pub async fn release(self) -> Result<ReleaseOutcome> {
+        drop(self.task);
+        self.guard.release().await
+    }
+
+    /// Stops extending and ends the hold, as [`Guard::dispose`].
+    pub async fn dispose(self) {
+        drop(self.task);
+        self.guard.dispose().await;
+    }
+}
+
+/// Learns how old a hold can be at most, by extending it.
+async fn confirm(guard: &Guard, ttl: Ttl) -> Result<Instant> {
+    let sent_at = Instant::now();
+    match guard.extend(ttl).await? {
+        ExtendOutcome::Extended { .. } => Ok(sent_at),
+        ExtendOutcome::Refused(refusal) => Err(Error::Ended { key_hash: guard.key().key_hash(), refusal }),
+    }
+}
+
+struct Keeper {
+    locks: Locks,
+    lock_id: LockId,
+    ttl: Ttl,
+    options: KeepOptions,
+    /// Before the store counted the ttl that holds now.
+    confirmed_at: Instant,
+    started_at: Instant,
+}
+
+impl Keeper {
+    async fn run(mut self) -> Loss {
+        loop {
+            let lost_at = self.lost_at();
+            let Some(extend_at) = self.extend_at() else {
+                tokio::time::sleep_until(lost_at.into()).await;
+                return Loss::HoldMax;
+            };
+            tokio::time::sleep_until(extend_at.min(lost_at).into()).await;
+            if let Err(loss) = self.extend_until(lost_at).await {
+                return loss;
+            }
+        }
+    }
+
+    /// Tries until an extension is confirmed, refused, or too late.
+    async fn extend_until(&mut self, lost_at: Instant) -> Result<(), Loss> {
+        loop {
+            let sent_at = Instant::now();
+            let extending = self.locks.extend(&self.lock_id, self.ttl);
+            match tokio::time::timeout_at(lost_at.into(), extending).await {
+                Ok(Ok(ExtendOutcome::Extended { .. })) => {
+                    self.confirmed_at = sent_at;
+                    return Ok(());
+                }
+                Ok(Ok(ExtendOutcome::Refused(refusal))) => return Err(Loss::Refused(refusal)),
+                Ok(Err(error)) => tracing::debug!(code = error.code(), "extending failed; trying again"),
+                Err(_too_late) => return Err(Loss::Unconfirmed),
+            }
+            let pause = fraction(self.ttl.as_duration(), 0.05 + 0.05 * random());
+            tokio::time::sleep_until((Instant::now() + pause).min(lost_at).into()).await;
+            if Instant::now() >= lost_at {
+                return Err(Loss::Unconfirmed);
+            }
+        }
+    }
+
+    fn lost_at(&self) -> Instant {
+        let ttl = self.ttl.as_duration();
+        add(self.confirmed_at, ttl.saturating_sub(fraction(ttl, self.options.lost_before)))
+    }
+
+    /// When to extend next, a little early at random so that many locks do not extend together; `None` once the
+    /// lock must not be held any longer.
+    fn extend_at(&self) -> Option<Instant> {
+        let part = self.options.extend_after * (0.9 + 0.1 * random());
+        let extend_at = add(self.confirmed_at, fraction(self.ttl.as_duration(), part));
+        match self.options.hold_max {
+            Some(hold_max) if extend_at >= add(self.started_at, hold_max) => None,
+            _ => Some(extend_at),
+        }
+    }
+}
+
+/// A ttl may be longer than the clock can tell; such a lock is lost in a century.
+fn add(instant: Instant, duration: Duration) -> Instant {
+    const CENTURY: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+    instant + duration.min(CENTURY)
+}
+
+#[derive(Debug)]
+struct AbortOnDrop(JoinHandle<()>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

@@ -1,0 +1,35 @@
+//! The contract over memory.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use leasehold_core::{ManualClock, Timestamp};
+use leasehold_locks::backend::memory::MemoryBackend;
+use leasehold_locks::conformance::Harness;
+use leasehold_locks::{LockBackend, lock_conformance};
+
+struct Memory {
+    backend: Arc<MemoryBackend>,
+    clock: ManualClock,
+}
+
+impl Harness for Memory {
+    async fn start() -> Self {
+        let clock = ManualClock::new(Timestamp::from_millis(1_700_000_000_000));
+        Memory { backend: Arc::new(MemoryBackend::with_clock(Arc::new(clock.clone()))), clock }
+    }
+
+    async fn client(&self) -> Arc<dyn LockBackend> {
+        self.backend.clone()
+    }
+
+    async fn advance(&self, duration: Duration) {
+        self.clock.advance(duration);
+    }
+
+    fn clock_slack(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+lock_conformance!(Memory);

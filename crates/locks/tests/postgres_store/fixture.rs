@@ -1,0 +1,165 @@
+//! A schema of the test's own, backends on it, and a look at it from outside.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use leasehold_core::postgres::TableNames;
+use leasehold_locks::backend::postgres::{
+    Config, FusedBackend, FusedConfig, Mode, OptionalColumns, PostgresBackend,
+};
+use leasehold_locks::conformance::Harness;
+use leasehold_locks::{AcquireOutcome, AcquireRequest, Grant, Key, LockBackend, LockId, Ttl};
+use leasehold_testkit::postgres::Cluster;
+use leasehold_txn::{ConnectionString, Pool};
+use tokio_postgres::{Client, NoTls};
+
+/// Nothing in a test waits longer.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A clock of the schema's own, which stands still: it hides the server's, because the schema comes first in the path
+/// and the backend's statements do not name one.
+const FROZEN_CLOCK: &str = "
+    CREATE TABLE frozen (at timestamptz NOT NULL);
+    INSERT INTO frozen VALUES (date_trunc('second', now()));
+    CREATE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS 'SELECT at FROM frozen';";
+
+/// A schema with the tables in it.
+pub(crate) struct Fixture {
+    url: String,
+    /// Sees the schema, does not go through the code under test.
+    pub(crate) outside: Client,
+}
+
+impl Fixture {
+    /// The tables, and the server's own clock.
+    pub(crate) async fn start() -> Self {
+        let fixture = Fixture::empty().await;
+        fixture.backend(Mode::Shared).setup_schema(OptionalColumns::Without).await.expect("schema");
+        fixture
+    }
+
+    /// The tables, and a clock that stands still.
+    pub(crate) async fn frozen() -> Self {
+        let fixture = Fixture::start().await;
+        fixture.outside.batch_execute(FROZEN_CLOCK).await.expect("clock");
+        fixture
+    }
+
+    /// A schema with nothing in it.
+    pub(crate) async fn empty() -> Self {
+        let schema = Cluster::shared().schema().await;
+        // Named, or it would come first by itself and its clock before ours.
+        let url = format!("{}%2Cpg_catalog", schema.url());
+        let outside = session(&url).await;
+        Fixture { url, outside }
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    pub(crate) fn pool(&self) -> Pool {
+        pool(&self.url, 4)
+    }
+
+    pub(crate) fn backend(&self, mode: Mode) -> PostgresBackend {
+        PostgresBackend::new(self.pool(), Config { mode, ..Config::default() })
+    }
+
+    /// Without the function that makes shared mode one call.
+    pub(crate) async fn drop_function(&self) {
+        let sql = format!("DROP FUNCTION {}_acquire_1", TableNames::DEFAULT_LOCKS);
+        self.outside.batch_execute(&sql).await.expect("dropped");
+    }
+
+    pub(crate) async fn advance(&self, duration: Duration) {
+        let micros = i64::try_from(duration.as_micros()).expect("a test is short");
+        let sql = format!("UPDATE frozen SET at = at + interval '{micros} microseconds'");
+        self.outside.batch_execute(&sql).await.expect("the clock moves");
+    }
+
+    pub(crate) async fn number(&self, sql: &str) -> i64 {
+        self.outside.query_one(sql, &[]).await.expect("a number").get(0)
+    }
+
+    pub(crate) async fn text(&self, sql: &str) -> String {
+        self.outside.query_one(sql, &[]).await.expect("a text").get(0)
+    }
+}
+
+pub(crate) async fn session(url: &str) -> Client {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("connects");
+    tokio::spawn(connection);
+    client
+}
+
+pub(crate) fn pool(url: &str, size_max: usize) -> Pool {
+    let connection = ConnectionString::parse(url).expect("url");
+    Pool::new(leasehold_txn::Config::new(connection).size_max(size_max)).expect("pool")
+}
+
+pub(crate) fn key(text: &str) -> Key {
+    Key::parse(text).expect("a key")
+}
+
+pub(crate) fn lock_id() -> LockId {
+    LockId::generate().expect("random bytes")
+}
+
+pub(crate) fn ttl(millis: u64) -> Ttl {
+    Ttl::from_millis(millis).expect("a ttl")
+}
+
+pub(crate) fn request(text: &str) -> AcquireRequest {
+    AcquireRequest { key: key(text), lock_id: lock_id(), ttl: Ttl::DEFAULT }
+}
+
+pub(crate) async fn acquired(backend: &dyn LockBackend, text: &str) -> Grant {
+    let outcome = backend.acquire(&request(text)).await.expect("answers");
+    outcome.acquired().unwrap_or_else(|| panic!("{text} is free"))
+}
+
+pub(crate) fn is_held(outcome: AcquireOutcome) -> bool {
+    matches!(outcome, AcquireOutcome::Held { .. })
+}
+
+/// The harness of the contract, in one of its shapes.
+macro_rules! harness {
+    ($name:ident, $prepare:expr, $client:expr) => {
+        pub(crate) struct $name(Fixture);
+
+        impl Harness for $name {
+            async fn start() -> Self {
+                let fixture = Fixture::frozen().await;
+                let prepare: fn(&Fixture) -> futures_util::future::BoxFuture<'_, ()> = $prepare;
+                prepare(&fixture).await;
+                $name(fixture)
+            }
+
+            async fn client(&self) -> Arc<dyn LockBackend> {
+                let client: fn(&Fixture) -> Arc<dyn LockBackend> = $client;
+                client(&self.0)
+            }
+
+            async fn advance(&self, duration: Duration) {
+                self.0.advance(duration).await;
+            }
+
+            fn clock_slack(&self) -> Duration {
+                Duration::ZERO
+            }
+        }
+    };
+}
+
+harness!(Shared, |_| Box::pin(async {}), |fixture| Arc::new(fixture.backend(Mode::Shared)));
+harness!(SharedWithoutFunction, |fixture| Box::pin(fixture.drop_function()), |fixture| {
+    Arc::new(fixture.backend(Mode::Shared))
+});
+harness!(Exclusive, |_| Box::pin(async {}), |fixture| Arc::new(fixture.backend(Mode::Exclusive)));
+harness!(FusedShared, |_| Box::pin(async {}), |fixture| Arc::new(fused(fixture, Mode::Shared)));
+harness!(FusedExclusive, |_| Box::pin(async {}), |fixture| Arc::new(fused(fixture, Mode::Exclusive)));
+
+pub(crate) fn fused(fixture: &Fixture, mode: Mode) -> FusedBackend {
+    FusedBackend::new(Arc::new(fixture.backend(mode)), FusedConfig::default())
+}

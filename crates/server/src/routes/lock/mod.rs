@@ -1,0 +1,48 @@
+//! Locks: a file per verb. Each parses once, makes one call down, and answers.
+
+mod acquire;
+mod extend;
+mod is_locked;
+mod list;
+mod lookup;
+mod release;
+mod watch;
+
+use std::time::Duration;
+
+use axum::Router;
+use leasehold_core::{LockId, Ttl, duration};
+
+use super::operation::operation;
+use crate::services::Services;
+
+/// The longest a request may wait for a key.
+const WAIT_MAX: Duration = Duration::from_secs(15 * 60);
+
+pub(super) fn routes() -> Router<Services> {
+    Router::new()
+        .route("/v1/lock.acquire", operation(acquire::acquire))
+        .route("/v1/lock.extend", operation(extend::extend))
+        .route("/v1/lock.isLocked", operation(is_locked::is_locked))
+        .route("/v1/lock.list", operation(list::list))
+        .route("/v1/lock.lookup", operation(lookup::lookup))
+        .route("/v1/lock.release", operation(release::release))
+        .route("/v1/lock.watch", operation(watch::watch))
+}
+
+fn ttl(millis: i64) -> leasehold_core::Result<Ttl> {
+    // What is negative is as far out of range as zero.
+    Ttl::from_millis(u64::try_from(millis).unwrap_or(0))
+}
+
+fn lock_id(text: &str) -> leasehold_core::Result<LockId> {
+    LockId::parse(text)
+}
+
+/// Zero if nothing is said; never longer than the server allows.
+fn request_timeout(text: &str) -> leasehold_core::Result<Duration> {
+    match text {
+        "" => Ok(Duration::ZERO),
+        text => Ok(duration::parse(text)?.min(WAIT_MAX)),
+    }
+}
