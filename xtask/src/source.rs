@@ -16,6 +16,16 @@ pub(crate) fn crates() -> Vec<PathBuf> {
     folders
 }
 
+/// The packages under `examples/`, in order.
+pub(crate) fn examples() -> Vec<String> {
+    let mut names: Vec<String> = entries(&root().join("examples"))
+        .iter()
+        .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
+        .collect();
+    names.sort();
+    names
+}
+
 /// All files below a folder whose name ends so, in order.
 pub(crate) fn files(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
     let mut found = Vec::new();

@@ -10,9 +10,10 @@ use crate::{Outcome, source};
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let mut report = Report::default();
     if arguments.is_empty() {
-        let in_ci = std::env::var_os("CI").map(|_| "CI runs every backend");
         report.run("workspace", test().arg("--workspace"))?;
+        report.run_examples()?;
         for backend in &backend::ALL {
+            let in_ci = std::env::var_os("CI").filter(|_| backend.installable).map(|_| "CI can install it");
             report.run_backend(backend, &backend.packages(), in_ci)?;
         }
     }
@@ -60,6 +61,21 @@ impl Report {
         Ok(())
     }
 
+    /// An example that fails is a broken promise of the documentation.
+    fn run_examples(&mut self) -> Outcome {
+        let mut tally = Tally::default();
+        for name in source::examples() {
+            println!("\n== example {name}");
+            let status = cargo().args(["run", "--quiet", "--locked", "--package", &name]).status();
+            match status.map_err(|error| format!("cannot run the example: {error}"))?.success() {
+                true => tally.passed += 1,
+                false => tally.failed += 1,
+            }
+        }
+        self.count("examples", tally);
+        Ok(())
+    }
+
     /// `required` says why a missing server is a failure here, if it is one.
     fn run_backend(&mut self, backend: &Backend, packages: &[String], required: Option<&str>) -> Outcome {
         println!("\n== {}", backend.name);
@@ -72,7 +88,9 @@ impl Report {
         let mut tally = Tally::default();
         for package in packages {
             let mut command = test();
-            command.args(["--no-fail-fast", "--package", package, "--test", backend.name, "--", "--ignored"]);
+            command.args(["--no-fail-fast", "--package", package, "--test", backend.name]);
+            command.args(backend.feature.iter().flat_map(|feature| ["--features", feature]));
+            command.args(["--", "--ignored"]);
             tally.add(tally::run(&mut command)?);
         }
         self.count(backend.name, tally);
