@@ -26,7 +26,11 @@ pub(crate) struct Progress {
 }
 
 /// Makes attempts until one ends for good, within the policy.
-pub(crate) async fn until_settled<T, E, F>(operation: Operation, policy: &Policy, once: F) -> Result<T, Failure<E>>
+pub(crate) async fn until_settled<T, E, F>(
+    operation: Operation,
+    policy: &Policy,
+    once: F,
+) -> Result<T, Failure<E>>
 where
     F: AsyncFn(&Progress) -> Result<T, Ended<E>>,
 {

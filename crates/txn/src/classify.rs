@@ -55,7 +55,9 @@ impl Failed {
     pub(crate) fn into_error(self, operation: Operation, attempts: u32) -> Error {
         match (self.meaning, self.source) {
             (Meaning::UnknownOutcome, source) => Error::UnknownOutcome { operation, source },
-            (Meaning::ConnectionLost, source) | (_, source @ None) => Error::ConnectionLost { operation, source },
+            (Meaning::ConnectionLost, source) | (_, source @ None) => {
+                Error::ConnectionLost { operation, source }
+            }
             (Meaning::Conflict, Some(source)) => Error::ConflictExhausted { operation, attempts, source },
             (Meaning::Unsupported, Some(source)) => Error::Unsupported { operation, source },
             (Meaning::LimitExceeded, Some(source)) => Error::LimitExceeded { operation, source },
@@ -135,7 +137,11 @@ mod tests {
         ] {
             for dialect in [Dialect::POSTGRES, RETRYING, Dialect::DSQL] {
                 assert_eq!(meaning(answered(sqlstate), Phase::Body, dialect), body, "{sqlstate} in the body");
-                assert_eq!(meaning(answered(sqlstate), Phase::Commit, dialect), commit, "{sqlstate} at commit");
+                assert_eq!(
+                    meaning(answered(sqlstate), Phase::Commit, dialect),
+                    commit,
+                    "{sqlstate} at commit"
+                );
             }
         }
     }

@@ -145,8 +145,10 @@ impl ConnectionString {
             let Some(value) = self.value(key) else { continue };
             let pair = format!("{key}={} ", quoted(value));
             // The driver's refusal of the whole would not say which key it is about.
-            tokio_postgres::Config::from_str(&pair)
-                .map_err(|_| Error::BadConfig { field: key, reason: "has a value that does not fit".to_owned() })?;
+            tokio_postgres::Config::from_str(&pair).map_err(|_| Error::BadConfig {
+                field: key,
+                reason: "has a value that does not fit".to_owned(),
+            })?;
             whole.push_str(&pair);
         }
         let mut config = tokio_postgres::Config::from_str(&whole)
@@ -154,7 +156,10 @@ impl ConnectionString {
         let (hosts, ports) =
             (config.get_hosts().len().max(config.get_hostaddrs().len()), config.get_ports().len());
         if ports > 1 && ports != hosts {
-            return Err(Error::BadConfig { field: "port", reason: format!("{ports} ports for {hosts} hosts") });
+            return Err(Error::BadConfig {
+                field: "port",
+                reason: format!("{ports} ports for {hosts} hosts"),
+            });
         }
         config.ssl_mode(self.ssl_mode()?.for_driver());
         // A server that vanished without a word must be noticed in minutes, not after the default two hours.
@@ -338,6 +343,8 @@ mod tests {
             assert!(!refusal(text).contains("hunter2"), "{text}");
         }
         let shown = parse("postgres://me:hunter2@h/x?options=-c%20a%3Dhunter2");
-        assert!(!format!("{shown} {shown:?} {:?}", shown.driver_config().unwrap().get_user()).contains("hunter2"));
+        assert!(
+            !format!("{shown} {shown:?} {:?}", shown.driver_config().unwrap().get_user()).contains("hunter2")
+        );
     }
 }

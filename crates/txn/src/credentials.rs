@@ -52,7 +52,9 @@ impl Credentials {
         })?;
         let value = |key| profile_value(&text, &profile, key);
         match (value("aws_access_key_id"), value("aws_secret_access_key")) {
-            (Some(id), Some(secret)) => Ok(Self::new(id, secret, value("aws_session_token").map(str::to_owned))),
+            (Some(id), Some(secret)) => {
+                Ok(Self::new(id, secret, value("aws_session_token").map(str::to_owned)))
+            }
             _ => Err(missing(format!("profile {profile} of {} has no key pair", file.display()))),
         }
     }

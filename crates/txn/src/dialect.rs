@@ -37,8 +37,7 @@ pub enum DsqlLevel {
 
 impl Dialect {
     /// PostgreSQL at READ COMMITTED, conflicts reported and not retried.
-    pub const POSTGRES: Self =
-        Self::Postgres { isolation: Isolation::ReadCommitted, retry_conflicts: false };
+    pub const POSTGRES: Self = Self::Postgres { isolation: Isolation::ReadCommitted, retry_conflicts: false };
 
     /// DSQL at the level every cluster has.
     pub const DSQL: Self = Self::Dsql { level: DsqlLevel::UpdateOnly };
@@ -76,7 +75,9 @@ impl Dialect {
     /// their own codes in place of `40001`.
     pub(crate) fn is_conflict(self, sqlstate: &str) -> bool {
         match self {
-            Self::Postgres { retry_conflicts, .. } => retry_conflicts && matches!(sqlstate, "40001" | "40P01"),
+            Self::Postgres { retry_conflicts, .. } => {
+                retry_conflicts && matches!(sqlstate, "40001" | "40P01")
+            }
             Self::Dsql { .. } => matches!(sqlstate, "40001" | "OC000" | "OC001"),
         }
     }

@@ -48,7 +48,10 @@ impl Policy {
             return Err(bad("pause_max", format!("must be at most {PAUSE_MAX:?}, is {pause_max:?}")));
         }
         if pause_first > pause_max {
-            return Err(bad("pause_first", format!("must be at most pause_max, {pause_max:?}, is {pause_first:?}")));
+            return Err(bad(
+                "pause_first",
+                format!("must be at most pause_max, {pause_max:?}, is {pause_first:?}"),
+            ));
         }
         Ok(Self::checked(attempts_max, pause_first, pause_max))
     }
@@ -72,7 +75,14 @@ impl Policy {
     }
 
     fn checked(attempts_max: u32, pause_first: Duration, pause_max: Duration) -> Self {
-        Self { attempts_max, pause_first, pause_max, spread: 0.25, jitter: Arc::new(SystemJitter), deadline: None }
+        Self {
+            attempts_max,
+            pause_first,
+            pause_max,
+            spread: 0.25,
+            jitter: Arc::new(SystemJitter),
+            deadline: None,
+        }
     }
 
     /// Spreads each pause by ± this part of itself; 0.25 unless told.

@@ -132,7 +132,10 @@ impl Pool {
 
 impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pool").field("config", &self.0.config).field("size", &self.size()).finish_non_exhaustive()
+        f.debug_struct("Pool")
+            .field("config", &self.0.config)
+            .field("size", &self.size())
+            .finish_non_exhaustive()
     }
 }
 
@@ -187,9 +190,9 @@ impl managed::Manager for Sessions {
         let client = self.connector.connect().await?;
         // Spread, so that connections opened together are not all replaced together.
         let random = getrandom::u32().map_or(0.5, |random| f64::from(random) / f64::from(u32::MAX));
-        let retire_at = self
-            .lifetime_max
-            .and_then(|lifetime| Instant::now().checked_add(lifetime.mul_f64(1.0 - self.lifetime_spread * random)));
+        let retire_at = self.lifetime_max.and_then(|lifetime| {
+            Instant::now().checked_add(lifetime.mul_f64(1.0 - self.lifetime_spread * random))
+        });
         Ok(Connection { client, retire_at })
     }
 

@@ -126,7 +126,10 @@ impl Config {
         }
         let name_bytes = self.application_name.len();
         if name_bytes > 63 || self.application_name.bytes().any(|byte| byte == 0) {
-            return bad("application_name", format!("must have at most 63 bytes, none of them zero, has {name_bytes}"));
+            return bad(
+                "application_name",
+                format!("must have at most 63 bytes, none of them zero, has {name_bytes}"),
+            );
         }
         Ok(())
     }
@@ -137,8 +140,9 @@ impl Config {
             driver.application_name(self.application_name.as_str());
         }
         let signs = matches!(self.dialect, Dialect::Dsql { .. }) && !self.connection.has_password();
-        let tokens =
-            signs.then(|| TokenProvider::new(&self.connection, SharedSource(Arc::clone(&self.credentials)))).transpose()?;
+        let tokens = signs
+            .then(|| TokenProvider::new(&self.connection, SharedSource(Arc::clone(&self.credentials))))
+            .transpose()?;
         Ok(Connector {
             driver,
             tls: tls::connector(&self.connection)?,

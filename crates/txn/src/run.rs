@@ -70,13 +70,17 @@ impl Failure<std::convert::Infallible> {
 /// # Errors
 /// [`Failure::Condition`] with the body's answer, or [`Failure::Transaction`]. Among those only
 /// [`Error::UnknownOutcome`] leaves open whether the transaction was committed.
-pub async fn run<T, E, F>(pool: &Pool, operation: Operation, policy: &Policy, body: F) -> Result<T, Failure<E>>
+pub async fn run<T, E, F>(
+    pool: &Pool,
+    operation: Operation,
+    policy: &Policy,
+    body: F,
+) -> Result<T, Failure<E>>
 where
     F: AsyncFn(&Transaction) -> Result<T, Abort<E>>,
 {
     until_settled(operation, policy, async |progress| {
-        let transaction =
-            Transaction::begin(pool).await.map_err(Ended::Error)?.map_err(Ended::Failed)?;
+        let transaction = Transaction::begin(pool).await.map_err(Ended::Error)?.map_err(Ended::Failed)?;
         match body(&transaction).await {
             Ok(value) => {
                 transaction.commit(&progress.commit_in_flight).await.map_err(Ended::Failed)?;

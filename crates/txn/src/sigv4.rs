@@ -56,8 +56,11 @@ pub(crate) fn presigned(request: &Request<'_>, signer: &Signer<'_>) -> String {
 
     let canonical =
         format!("GET\n{}\n{query}\nhost:{}\n\nhost\n{}", request.path, request.host, request.payload);
-    let to_sign =
-        format!("{ALGORITHM}\n{}\n{scope}\n{}", request.timestamp, hex(&Sha256::digest(canonical.as_bytes())));
+    let to_sign = format!(
+        "{ALGORITHM}\n{}\n{scope}\n{}",
+        request.timestamp,
+        hex(&Sha256::digest(canonical.as_bytes()))
+    );
     let key = signing_key(signer.secret_access_key, day, request.region, request.service);
     let signature = hex(&hmac(&key, to_sign.as_bytes()));
     format!("{}{}?{query}&X-Amz-Signature={signature}", request.host, request.path)
@@ -82,7 +85,9 @@ fn hmac(key: &[u8], data: &[u8]) -> Vec<u8> {
 fn encoded(text: &str) -> String {
     text.bytes()
         .map(|byte| match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                char::from(byte).to_string()
+            }
             other => format!("%{other:02X}"),
         })
         .collect()

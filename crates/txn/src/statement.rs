@@ -80,7 +80,10 @@ impl<'a> Statement<'a> {
         &self,
         loan: &Loan,
         progress: &Progress,
-        send: impl AsyncFn(&tokio_postgres::Client, &tokio_postgres::Statement) -> Result<T, tokio_postgres::Error>,
+        send: impl AsyncFn(
+            &tokio_postgres::Client,
+            &tokio_postgres::Statement,
+        ) -> Result<T, tokio_postgres::Error>,
     ) -> Result<T, Failed> {
         let session = loan.session();
         let dialect = loan.pool().dialect();

@@ -72,7 +72,8 @@ impl TokenProvider {
     pub fn new(connection: &ConnectionString, source: impl CredentialsSource + 'static) -> Result<Self> {
         let bad = |field, reason: &str| Error::BadConfig { field, reason: reason.to_owned() };
         let host = connection.host().ok_or_else(|| bad("host", "is missing"))?;
-        let environment = || ["AWS_REGION", "AWS_DEFAULT_REGION"].into_iter().find_map(|name| std::env::var(name).ok());
+        let environment =
+            || ["AWS_REGION", "AWS_DEFAULT_REGION"].into_iter().find_map(|name| std::env::var(name).ok());
         let region = connection
             .region()
             .or_else(|| region_of(host))
@@ -124,7 +125,8 @@ impl TokenProvider {
             return Ok(token.text.clone());
         }
         let text = SecretString::from(self.signed(&self.source.credentials()?)?);
-        *current = Some(Token { text: text.clone(), renew_at: now + (self.lifetime - self.lifetime / RENEWAL) });
+        *current =
+            Some(Token { text: text.clone(), renew_at: now + (self.lifetime - self.lifetime / RENEWAL) });
         Ok(text)
     }
 
@@ -257,7 +259,8 @@ mod tests {
     #[test]
     fn region_comes_from_the_host_or_is_asked_for() {
         assert_eq!(region_of("abc.dsql.eu-west-2.on.aws"), Some("eu-west-2"));
-        for host in ["abc.dsql.on.aws", "abc.wrong.us-east-1.on.aws", "abc.dsql.us-east-1.wrong", "localhost"] {
+        for host in ["abc.dsql.on.aws", "abc.wrong.us-east-1.on.aws", "abc.dsql.us-east-1.wrong", "localhost"]
+        {
             assert_eq!(region_of(host), None, "{host}");
         }
         let named = provider("dsql://gateway.internal?region=eu-west-2", clock());

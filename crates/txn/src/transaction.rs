@@ -48,22 +48,34 @@ impl Transaction {
     /// What the driver or the server said.
     pub async fn query(&self, sql: &str, parameters: Parameters<'_>) -> Result<Vec<Row>, DatabaseError> {
         let session = self.loan.session();
-        self.noted(self.loan.answer(async {
-            let statement = session.prepare_cached(sql).await?;
-            session.query(&statement, parameters).await
-        }).await)
+        self.noted(
+            self.loan
+                .answer(async {
+                    let statement = session.prepare_cached(sql).await?;
+                    session.query(&statement, parameters).await
+                })
+                .await,
+        )
     }
 
     /// Runs a statement that has one row or none.
     ///
     /// # Errors
     /// What the driver or the server said, or that there were more rows.
-    pub async fn query_opt(&self, sql: &str, parameters: Parameters<'_>) -> Result<Option<Row>, DatabaseError> {
+    pub async fn query_opt(
+        &self,
+        sql: &str,
+        parameters: Parameters<'_>,
+    ) -> Result<Option<Row>, DatabaseError> {
         let session = self.loan.session();
-        self.noted(self.loan.answer(async {
-            let statement = session.prepare_cached(sql).await?;
-            session.query_opt(&statement, parameters).await
-        }).await)
+        self.noted(
+            self.loan
+                .answer(async {
+                    let statement = session.prepare_cached(sql).await?;
+                    session.query_opt(&statement, parameters).await
+                })
+                .await,
+        )
     }
 
     /// Runs a statement that has exactly one row.
@@ -72,10 +84,14 @@ impl Transaction {
     /// What the driver or the server said, or that there were fewer or more rows.
     pub async fn query_one(&self, sql: &str, parameters: Parameters<'_>) -> Result<Row, DatabaseError> {
         let session = self.loan.session();
-        self.noted(self.loan.answer(async {
-            let statement = session.prepare_cached(sql).await?;
-            session.query_one(&statement, parameters).await
-        }).await)
+        self.noted(
+            self.loan
+                .answer(async {
+                    let statement = session.prepare_cached(sql).await?;
+                    session.query_one(&statement, parameters).await
+                })
+                .await,
+        )
     }
 
     /// Runs a statement and returns how many rows it touched.
@@ -84,10 +100,14 @@ impl Transaction {
     /// What the driver or the server said.
     pub async fn execute(&self, sql: &str, parameters: Parameters<'_>) -> Result<u64, DatabaseError> {
         let session = self.loan.session();
-        self.noted(self.loan.answer(async {
-            let statement = session.prepare_cached(sql).await?;
-            session.execute(&statement, parameters).await
-        }).await)
+        self.noted(
+            self.loan
+                .answer(async {
+                    let statement = session.prepare_cached(sql).await?;
+                    session.execute(&statement, parameters).await
+                })
+                .await,
+        )
     }
 
     /// Runs statements that do not depend on each other's answers, in order and in one round trip; how many rows
@@ -95,7 +115,10 @@ impl Transaction {
     ///
     /// # Errors
     /// The first failure.
-    pub async fn execute_all(&self, statements: &[(&str, Parameters<'_>)]) -> Result<Vec<u64>, DatabaseError> {
+    pub async fn execute_all(
+        &self,
+        statements: &[(&str, Parameters<'_>)],
+    ) -> Result<Vec<u64>, DatabaseError> {
         try_join_all(statements.iter().map(|(sql, parameters)| self.execute(sql, parameters))).await
     }
 
@@ -112,7 +135,10 @@ impl Transaction {
         if let Err(error) = &answer
             && (error.sqlstate().is_some() || error.is_disconnect())
         {
-            self.first_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| error.clone());
+            self.first_error
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .get_or_insert_with(|| error.clone());
         }
         answer
     }

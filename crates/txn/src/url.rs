@@ -10,7 +10,8 @@ pub(crate) fn pairs(rest: &str) -> Result<Vec<(String, String)>> {
 
     let hosts = match authority.rsplit_once('@') {
         Some((user, hosts)) => {
-            let (user, password) = user.split_once(':').map_or((user, None), |(user, rest)| (user, Some(rest)));
+            let (user, password) =
+                user.split_once(':').map_or((user, None), |(user, rest)| (user, Some(rest)));
             push(&mut pairs, "user", user)?;
             if let Some(password) = password {
                 push(&mut pairs, "password", password)?;
@@ -67,7 +68,8 @@ fn decoded(text: &str) -> Result<String> {
     let mut rest = text.as_bytes();
     while let Some((&first, after)) = rest.split_first() {
         if first == b'%' {
-            let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok()).ok_or_else(escape)?;
+            let digits =
+                after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok()).ok_or_else(escape)?;
             if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
                 return Err(escape());
             }

@@ -11,6 +11,8 @@ use crate::{
     Result, Watch,
 };
 
+#[cfg(feature = "firestore")]
+pub mod firestore;
 pub mod memory;
 mod rules;
 
