@@ -1,15 +1,13 @@
 //! The contract over Firestore, as far as Google's emulator can judge it, and what is particular to that store.
 
-#[path = "firestore_store/mod.rs"]
-mod store;
+mod firestore_store;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use leasehold_core::ManualClock;
+use firestore_store::Project;
 use leasehold_locks::conformance::Harness;
 use leasehold_locks::{LockBackend, lock_conformance};
-use store::Project;
 
 struct Firestore(Project);
 
@@ -23,8 +21,7 @@ impl Harness for Firestore {
     }
 
     async fn advance(&self, duration: Duration) {
-        let clock: &ManualClock = &self.0.clock;
-        clock.advance(duration);
+        self.0.clock.advance(duration);
     }
 
     fn clock_slack(&self) -> Duration {

@@ -1,4 +1,11 @@
-//! A project of its own on the emulator, with a clock that stands still.
+//! What is particular to Firestore. Each test has a project of its own on the emulator, with a clock that stands still.
+
+mod clock;
+mod faults;
+mod interop;
+mod listing;
+mod nested;
+mod peer;
 
 use std::sync::Arc;
 
