@@ -12,7 +12,8 @@ use super::request;
 
 fn config() -> Config {
     let emulator = Emulator::shared();
-    Config::new(emulator.project()).emulator(emulator.address().to_string())
+    let patient = Duration::from_secs(60);
+    Config::new(emulator.project()).emulator(emulator.address().to_string()).timeout(patient)
 }
 
 #[tokio::test]

@@ -63,14 +63,14 @@ async fn acquire_that_cannot_look_again_is_indeterminate_and_its_repetition_gets
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs the Firestore emulator: cargo xtask test firestore"]
 async fn silent_connection_ends_at_the_timeout() {
-    let project = Project::new();
+    let project = Project::warm().await;
     let (proxy, config) = proxied(&project).await;
-    let backend = project.backend_with(config.timeout(Duration::from_millis(700))).await;
+    let backend = project.backend_with(config.timeout(Duration::from_secs(3))).await;
     proxy.add(on(ACQUIRE, Action::Blackhole));
     let begun = std::time::Instant::now();
     let error = backend.acquire(&request("billing")).await.unwrap_err();
     assert_eq!(error.code(), "lock.unknown_outcome", "{error:?}");
-    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -115,7 +115,7 @@ async fn broken_reads_and_extensions_are_made_again() {
 async fn killed_server_is_unavailable_and_found_again() {
     let emulator = Emulator::start().unwrap();
     let project = Project::new();
-    let config = project.config().emulator(emulator.address().to_string()).timeout(Duration::from_secs(5));
+    let config = project.config().emulator(emulator.address().to_string());
     let backend = project.backend_with(config).await;
     let key = Key::parse("billing").unwrap();
     assert!(!backend.is_locked(&key).await.unwrap());

@@ -8,6 +8,7 @@ mod nested;
 mod peer;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use leasehold_core::ManualClock;
 use leasehold_locks::backend::firestore::{Config, FirestoreBackend, SkewCheck};
@@ -32,7 +33,9 @@ impl Project {
 
     pub(crate) fn config(&self) -> Config {
         let address = Emulator::shared().address().to_string();
-        Config::new(&self.name).emulator(address).skew_check(SkewCheck::Ignore)
+        // A cold Java on a busy machine takes its time; no case waits for this.
+        let patient = Duration::from_secs(60);
+        Config::new(&self.name).emulator(address).skew_check(SkewCheck::Ignore).timeout(patient)
     }
 
     /// A client with a connection and a memory of its own, as another process has.

@@ -73,6 +73,7 @@ fn is_long_ended(held: &Held, now: Timestamp) -> bool {
 /// A courtesy: it takes what was read and nothing newer, and nobody waits for its success.
 async fn clean_up(backend: &FirestoreBackend, held: &Held) {
     if let Err(failure) = backend.commit(vec![clear(held)]).await {
-        tracing::debug!(key_hash = %held.record.key.key_hash(), ?failure, "an ended hold was not cleared away");
+        let (key_hash, error) = (held.record.key.key_hash(), failure.into_error("is_locked", None));
+        tracing::debug!(%key_hash, code = error.code(), "an ended hold was not cleared away");
     }
 }
