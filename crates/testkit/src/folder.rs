@@ -27,7 +27,7 @@ static MEMORY: OnceLock<Option<&'static Path>> = OnceLock::new();
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Medium {
     Disk,
-    /// Where there is enough of it; else on disk. A new database is three to four times faster there.
+    /// Where there is enough of it; else on disk. A new database is several times faster there.
     Memory,
 }
 

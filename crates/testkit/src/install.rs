@@ -56,6 +56,9 @@ impl Service {
 /// Why the package cannot be installed from here, with what to do instead.
 fn refusal(service: Service, has_apt: bool, rights: Rights) -> Option<String> {
     let command = service.install_command();
+    if service == Service::Firestore {
+        return Some(command);
+    }
     if !has_apt {
         let variable = service.variable();
         return Some(format!(
@@ -93,6 +96,12 @@ mod tests {
     fn account_without_rights_is_told_the_command() {
         let advice = refusal(Service::Redis, true, Rights::None).unwrap();
         assert!(advice.starts_with("apt-get install redis-server (as root"), "{advice}");
+    }
+
+    #[test]
+    fn firestore_is_never_installed_from_here() {
+        let advice = refusal(Service::Firestore, true, Rights::Root).unwrap();
+        assert!(advice.contains("Google's package source"), "{advice}");
     }
 
     #[test]

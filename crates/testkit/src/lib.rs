@@ -3,6 +3,7 @@
 //! - [`postgres::Cluster`]: a PostgreSQL server of its own, from a cached data folder, with a fresh database or
 //!   schema per test.
 //! - [`redis::Server`] and [`redis::Cluster`]: the same for Redis.
+//! - [`firestore::Emulator`]: Google's Firestore emulator, with a project per test.
 //! - [`proxy::FaultProxy`]: a TCP proxy that cuts, swallows, delays, or loses the reply, by rule.
 //!
 //! # Nothing is left running
@@ -21,12 +22,15 @@
 //! | variable | meaning |
 //! | --- | --- |
 //! | `LEASEHOLD_POSTGRES_BIN`, `LEASEHOLD_REDIS_BIN` | folder of the server programs; nothing else is looked at |
+//! | `FIRESTORE_EMULATOR_HOST` | `host:port` of a running Firestore emulator to use instead of starting one |
+//! | `LEASEHOLD_FIRESTORE_EMULATOR_JAR` | the emulator's jar; nothing else is looked at |
 //! | `LEASEHOLD_INSTALL=1` | a missing Debian package may be installed (root or passwordless sudo) |
 //!
 //! Linux only: the guardian reads `/proc`.
 
 mod account;
 mod error;
+pub mod firestore;
 mod folder;
 mod guardian;
 mod install;

@@ -8,7 +8,7 @@ use std::{
     process::Command,
 };
 
-use crate::{Error, Result, TIME_LIMIT, install, program};
+use crate::{Error, Result, TIME_LIMIT, firestore, install, program};
 
 /// A server that tests can ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub enum Service {
     Postgres,
     /// Redis, alone or as a cluster.
     Redis,
+    /// Google's Firestore emulator. Never installed from here: it comes from Google's own package source.
+    Firestore,
 }
 
 /// Programs of a server, found.
@@ -24,7 +26,7 @@ pub enum Service {
 pub struct Found {
     /// The version the server tells.
     pub version: String,
-    /// The folder of its programs.
+    /// The folder of its programs; for Firestore its jar, or where it runs.
     pub bin: PathBuf,
 }
 
@@ -39,7 +41,7 @@ pub(crate) struct Places {
 
 impl Service {
     /// Every service the testkit knows.
-    pub const ALL: [Service; 2] = [Service::Postgres, Service::Redis];
+    pub const ALL: [Service; 3] = [Service::Postgres, Service::Redis, Service::Firestore];
 
     /// The service of this name.
     #[must_use]
@@ -53,6 +55,7 @@ impl Service {
         match self {
             Service::Postgres => "postgres",
             Service::Redis => "redis",
+            Service::Firestore => "firestore",
         }
     }
 
@@ -62,15 +65,17 @@ impl Service {
         match self {
             Service::Postgres => "postgresql",
             Service::Redis => "redis-server",
+            Service::Firestore => "google-cloud-cli-firestore-emulator",
         }
     }
 
-    /// Names a folder of programs to use instead of looking for one.
+    /// Names a folder of programs, or for Firestore a jar, to use instead of looking for one.
     #[must_use]
     pub fn variable(self) -> &'static str {
         match self {
             Service::Postgres => "LEASEHOLD_POSTGRES_BIN",
             Service::Redis => "LEASEHOLD_REDIS_BIN",
+            Service::Firestore => "LEASEHOLD_FIRESTORE_EMULATOR_JAR",
         }
     }
 
@@ -79,6 +84,7 @@ impl Service {
         match self {
             Service::Postgres => &["postgres", "initdb"],
             Service::Redis => &["redis-server"],
+            Service::Firestore => &["cloud_firestore_emulator", "java"],
         }
     }
 
@@ -87,6 +93,9 @@ impl Service {
     /// # Errors
     /// [`Error::Missing`] with the command that installs them.
     pub fn find(self) -> Result<Found> {
+        if self == Service::Firestore {
+            return firestore::find();
+        }
         self.find_in(&Places {
             only: env::var_os(self.variable()).map(PathBuf::from),
             path: env::var_os("PATH").unwrap_or_default(),
@@ -155,7 +164,14 @@ impl Service {
     }
 
     pub(crate) fn install_command(self) -> String {
-        format!("apt-get install {}", self.package())
+        let package = self.package();
+        match self {
+            Service::Postgres | Service::Redis => format!("apt-get install {package}"),
+            Service::Firestore => format!(
+                "add Google's package source (https://cloud.google.com/sdk/docs/install), then \
+                 apt-get install {package} default-jre-headless; or set FIRESTORE_EMULATOR_HOST to one that runs"
+            ),
+        }
     }
 }
 

@@ -20,6 +20,9 @@ pub enum BackendLocation {
     /// `postgres://…` or `postgresql://…`.
     #[cfg(feature = "postgres")]
     Postgres(Box<leasehold_txn::ConnectionString>),
+    /// `firestore://PROJECT` or `firestore://PROJECT/DATABASE`; the emulator where `FIRESTORE_EMULATOR_HOST` is set.
+    #[cfg(feature = "firestore")]
+    Firestore(Box<super::firestore::Config>),
     /// `redis://…`, `rediss://…`, `redis-cluster://…` or `rediss-cluster://…`.
     #[cfg(feature = "redis")]
     Redis(Box<super::redis::RedisConfig>),
@@ -35,6 +38,10 @@ impl BackendLocation {
             #[cfg(feature = "postgres")]
             BackendLocation::Postgres(connection) => {
                 Ok(Arc::new(super::postgres::PostgresBackend::connect_to((**connection).clone())?))
+            }
+            #[cfg(feature = "firestore")]
+            BackendLocation::Firestore(config) => {
+                Ok(Arc::new(super::firestore::FirestoreBackend::connect(config).await?))
             }
             #[cfg(feature = "redis")]
             BackendLocation::Redis(config) => Ok(Arc::new(super::redis::RedisBackend::new(config)?)),
@@ -67,6 +74,8 @@ impl FromStr for BackendLocation {
                 let parsed = leasehold_txn::ConnectionString::parse(text);
                 Ok(BackendLocation::Postgres(Box::new(parsed.map_err(|error| bad(error.to_string()))?)))
             }
+            #[cfg(feature = "firestore")]
+            Some("firestore") => firestore(text),
             #[cfg(feature = "redis")]
             Some("redis" | "rediss" | "redis-cluster" | "rediss-cluster") => {
                 let config = super::redis::RedisConfig::new(text);
@@ -86,11 +95,29 @@ impl FromStr for BackendLocation {
     }
 }
 
-const KNOWN: [Option<&str>; 4] = [
+#[cfg(feature = "firestore")]
+fn firestore(url: &str) -> Result<BackendLocation> {
+    let named = url.strip_prefix("firestore://").unwrap_or_default();
+    let (project, database) = named.split_once('/').unwrap_or((named, ""));
+    if project.is_empty() || database.contains('/') {
+        return Err(bad("is not firestore://PROJECT or firestore://PROJECT/DATABASE".to_owned()));
+    }
+    let mut config = super::firestore::Config::new(project);
+    if !database.is_empty() {
+        config = config.database(database);
+    }
+    if let Ok(emulator) = std::env::var("FIRESTORE_EMULATOR_HOST") {
+        config = config.emulator(emulator);
+    }
+    Ok(BackendLocation::Firestore(Box::new(config)))
+}
+
+const KNOWN: [Option<&str>; 5] = [
     Some("memory:"),
     if cfg!(feature = "embedded") { Some("a folder") } else { None },
     if cfg!(feature = "postgres") { Some("postgres://") } else { None },
     if cfg!(feature = "redis") { Some("redis://") } else { None },
+    if cfg!(feature = "firestore") { Some("firestore://") } else { None },
 ];
 
 fn bad(reason: String) -> Error {
@@ -106,6 +133,8 @@ impl fmt::Debug for BackendLocation {
             BackendLocation::Folder(folder) => folder.display().fmt(out),
             #[cfg(feature = "postgres")]
             BackendLocation::Postgres(connection) => connection.fmt(out),
+            #[cfg(feature = "firestore")]
+            BackendLocation::Firestore(_) => out.write_str("firestore:"),
             #[cfg(feature = "redis")]
             BackendLocation::Redis(_) => out.write_str("redis:"),
         }

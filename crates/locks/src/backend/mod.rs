@@ -13,6 +13,8 @@ use crate::{
 
 #[cfg(feature = "embedded")]
 pub mod embedded;
+#[cfg(feature = "firestore")]
+pub mod firestore;
 mod location;
 pub mod memory;
 #[cfg(feature = "postgres")]

@@ -10,16 +10,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use leasehold_testkit::{Service, postgres, redis};
+use leasehold_testkit::{Service, firestore, postgres, redis};
 use tokio::signal::unix::{SignalKind, signal};
 
 const USAGE: &str = "\
-Start and stop PostgreSQL and Redis for hand use.
+Start and stop PostgreSQL, Redis and the Firestore emulator for hand use.
 Usage:   leasehold-services up [--detach] [NAME…]   start them; Ctrl-C stops them, or `down` when detached
          leasehold-services down                    stop what a detached `up` started
          leasehold-services status                  print the connection strings of a detached `up`
          leasehold-services available [NAME…]       one line per service: version and folder, or how to install it
-         leasehold-services install NAME            install the Debian package; its own service is not started
+         leasehold-services install NAME            install the Debian package (never firestore's); its own service is not started
 Exit:    0 fine · 1 failed · 2 wrong arguments · 3 missing or not running";
 
 const MISSING: u8 = 3;
@@ -102,6 +102,7 @@ fn up(names: &[&str], mut state: Option<File>) -> Outcome {
 enum Running {
     Postgres(postgres::Cluster),
     Redis(redis::Server),
+    Firestore(firestore::Emulator),
 }
 
 impl Running {
@@ -109,6 +110,7 @@ impl Running {
         Ok(match service {
             Service::Postgres => Running::Postgres(postgres::Cluster::start(postgres::Settings::durable())?),
             Service::Redis => Running::Redis(redis::Server::start(redis::Settings::durable())?),
+            Service::Firestore => Running::Firestore(firestore::Emulator::start()?),
         })
     }
 
@@ -118,6 +120,9 @@ impl Running {
                 format!("postgres {} {}\n", cluster.version(), cluster.url("postgres"))
             }
             Running::Redis(server) => format!("redis {} {}\n", server.version(), server.url()),
+            Running::Firestore(emulator) => {
+                format!("firestore {} FIRESTORE_EMULATOR_HOST={}\n", emulator.version(), emulator.address())
+            }
         }
     }
 }

@@ -1,0 +1,131 @@
+//! Takes a key: reads its two documents, decides, and replaces both if neither has changed meanwhile.
+
+use leasehold_core::{Fence, LockCode, LockRecord};
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+use super::FirestoreBackend;
+use super::api::{Document, Version, replace};
+use super::documents::{Held, count, counter_fields, held, lock_fields};
+use super::errors::Failure;
+use super::holds::Known;
+use super::names::Place;
+use crate::backend::rules::{self, Decision};
+use crate::{AcquireOutcome, AcquireRequest, Error, Result};
+
+const OPERATION: &str = "acquire";
+
+/// What was read of a key.
+struct Found {
+    lock: Option<Held>,
+    counter_version: Option<Version>,
+    count: u64,
+}
+
+pub(super) async fn acquire(backend: &FirestoreBackend, request: &AcquireRequest) -> Result<AcquireOutcome> {
+    let place = backend.names.place(&request.key)?;
+    if place.is_nested && !backend.known.has_room(backend.now()) {
+        return Err(too_many());
+    }
+    let mut attempts = backend.attempts(OPERATION);
+    let asked_at = Instant::now();
+    // One at a time for a key within this process: at most one of them can win, and Firestore makes writes to one
+    // document wait for each other, those that fail too.
+    let turn = backend.turns.join(request.key.key_hash(), Mutex::default);
+    let mut turn = attempts.before_deadline(turn.lock()).await?;
+    if let Some(refused) = turn.answer(request, asked_at) {
+        return Ok(refused);
+    }
+    let mut first_count = None;
+    loop {
+        let read_from = Instant::now();
+        let found = read(backend, request, &place).await;
+        let count = found.as_ref().ok().map(|found| found.count);
+        let holder = found.as_ref().ok().and_then(|found| Some(found.lock.as_ref()?.record.lock_id));
+        first_count = first_count.or(count);
+        let outcome = match found {
+            Ok(found) => decide(backend, request, &place, found).await,
+            Err(failure) => Err(failure),
+        };
+        if let (Ok(outcome @ AcquireOutcome::Held { .. }), Some(holder)) = (&outcome, holder) {
+            turn.refused(&request.key, holder, read_from, *outcome);
+        }
+        let failure = match outcome {
+            Ok(outcome) => return Ok(outcome),
+            Err(failure) => failure,
+        };
+        // The counter moves only when somebody takes the key. If it moved while we tried, the key was held while we
+        // tried, and that is a true answer.
+        let was_held =
+            matches!(failure, Failure::Conflict(_)) && !attempts.is_unsure() && count > first_count;
+        match attempts.after(failure).await {
+            Err(_) if was_held => return Ok(AcquireOutcome::Held { free_in: None }),
+            next => next?,
+        }
+    }
+}
+
+async fn read(backend: &FirestoreBackend, request: &AcquireRequest, place: &Place) -> Result<Found, Failure> {
+    let [lock, counter] = backend.read_in_time(OPERATION, [&place.lock, &place.counter]).await?;
+    let foreign = |_| Failure::foreign(OPERATION, &request.key);
+    Ok(Found {
+        counter_version: counter.as_ref().and_then(|counter: &Document| counter.update_time),
+        count: counter.as_ref().map_or(Ok(0), count).map_err(foreign)?,
+        lock: lock.map(held).transpose().map_err(foreign)?,
+    })
+}
+
+async fn decide(
+    backend: &FirestoreBackend,
+    request: &AcquireRequest,
+    place: &Place,
+    found: Found,
+) -> Result<AcquireOutcome, Failure> {
+    // After the read, and anew for each: an old time would let a hold seem live that has ended since.
+    let now = backend.now();
+    let held = found.lock.as_ref();
+    let decision = rules::acquire(request, held.map(|held| &held.record), last_fence(found.count), now)?;
+    let (record, version) = match decision {
+        Decision::Answer(AcquireOutcome::Acquired(_)) => {
+            let held = found.lock.expect("what is ours was found");
+            (held.record, Some(held.version))
+        }
+        Decision::Answer(refused) => return Ok(refused),
+        Decision::Write(record) => {
+            let version = write(backend, place, &found, &record).await?;
+            (record, version)
+        }
+    };
+    let known = Known { key: record.key.clone(), version, expires_at: record.expires_at };
+    backend.known.remember(record.lock_id, known, now, place.is_nested);
+    Ok(AcquireOutcome::Acquired(rules::grant(&record)))
+}
+
+async fn write(
+    backend: &FirestoreBackend,
+    place: &Place,
+    found: &Found,
+    record: &LockRecord,
+) -> Result<Option<Version>, Failure> {
+    if record.fence.is_near_limit() {
+        let (key_hash, fence) = (record.key.key_hash(), record.fence);
+        tracing::warn!(%key_hash, %fence, limit = %Fence::MAX, "the fences of a key are running out");
+    }
+    let lock_version = found.lock.as_ref().map(|held| held.version);
+    let writes = vec![
+        replace(&place.counter, counter_fields(record.fence, &record.key), found.counter_version),
+        replace(&place.lock, lock_fields(record), lock_version),
+    ];
+    Ok(backend.commit(writes).await?.pop().flatten())
+}
+
+/// Where the counter stands, as a fence. One that stands beyond the last fence stays beyond it.
+fn last_fence(count: u64) -> Option<Fence> {
+    Fence::from_counter(count.min(Fence::MAX.as_u64())).ok()
+}
+
+/// A nested hold that is not remembered could never be released.
+fn too_many() -> Error {
+    let source = "this process holds as many keys as it can remember the places of".into();
+    Error::Store { operation: OPERATION, lock_code: LockCode::RateLimited, source }
+}

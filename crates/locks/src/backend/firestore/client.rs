@@ -1,0 +1,237 @@
+//! The three calls of Google's API that locks need, each with its credentials and its limit in time.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gcp_auth::{CustomServiceAccount, TokenProvider};
+use leasehold_core::{LockCode, Timestamp};
+use tonic::metadata::{Ascii, MetadataValue};
+use tonic::transport::{Channel, ClientTlsConfig, Endpoint};
+use tonic::{Request, Status};
+
+use super::api::{
+    BatchGetDocumentsRequest, CommitRequest, Document, FirestoreClient, Got, QueryType, RunQueryRequest,
+    StructuredQuery, Version, Write,
+};
+use super::config::Target;
+use super::{Config, errors};
+use crate::{Error, Result};
+
+const GOOGLE: &str = "https://firestore.googleapis.com";
+const SCOPES: &[&str] = &["https://www.googleapis.com/auth/datastore"];
+const CONNECT: &str = "connect";
+/// A connection that answers no ping for so long is given up; the next call makes a new one.
+const PING_TIMEOUT: Duration = Duration::from_secs(10);
+const PING_INTERVAL: Duration = Duration::from_secs(30);
+
+/// One connection that all calls share, side by side.
+#[derive(Debug)]
+pub(super) struct Client {
+    grpc: FirestoreClient<Channel>,
+    credentials: Credentials,
+    /// Google's front end finds the database by these.
+    routing: [(&'static str, MetadataValue<Ascii>); 2],
+    database: String,
+    timeout: Duration,
+}
+
+/// Documents in the order they were asked for, and when they were read by Firestore's clock.
+#[derive(Debug)]
+pub(super) struct Read<const N: usize> {
+    pub(super) documents: [Option<Document>; N],
+    pub(super) at: Option<Timestamp>,
+}
+
+enum Credentials {
+    /// The emulator takes this for the owner of the project, to whom no rules apply.
+    Owner,
+    Google(Arc<dyn TokenProvider>),
+}
+
+impl Client {
+    pub(super) async fn connect(config: &Config, database: &str) -> Result<Client> {
+        let (endpoint, credentials) = match &config.target {
+            Target::Emulator(address) => {
+                (Endpoint::from_shared(format!("http://{address}")), Credentials::Owner)
+            }
+            Target::Google { credentials_file } => {
+                let provider: Arc<dyn TokenProvider> = match credentials_file {
+                    Some(path) => Arc::new(CustomServiceAccount::from_file(path).map_err(no_credentials)?),
+                    None => gcp_auth::provider().await.map_err(no_credentials)?,
+                };
+                (google(), Credentials::Google(provider))
+            }
+        };
+        let endpoint = endpoint
+            .map_err(refused(LockCode::InvalidArgument))?
+            .connect_timeout(config.timeout)
+            .http2_keep_alive_interval(PING_INTERVAL)
+            .keep_alive_timeout(PING_TIMEOUT)
+            .tcp_nodelay(true);
+        let channel = endpoint.connect().await.map_err(refused(LockCode::ServiceUnavailable))?;
+        Ok(Client {
+            grpc: FirestoreClient::new(channel),
+            credentials,
+            routing: [
+                ("google-cloud-resource-prefix", header(database)?),
+                (
+                    "x-goog-request-params",
+                    header(&format!("project_id={}&database_id={}", config.project, config.database))?,
+                ),
+            ],
+            database: database.to_owned(),
+            timeout: config.timeout,
+        })
+    }
+
+    /// Reads documents at one time, the latest. Locks nothing.
+    pub(super) async fn get<const N: usize>(&self, names: [&str; N]) -> Result<Read<N>, Status> {
+        let asked = BatchGetDocumentsRequest {
+            database: self.database.clone(),
+            documents: names.iter().map(|name| (*name).to_owned()).collect(),
+            mask: None,
+            consistency_selector: None,
+        };
+        self.timed(async {
+            let request = self.request(asked).await?;
+            let mut answers = self.grpc.clone().batch_get_documents(request).await?.into_inner();
+            let mut read = Read { documents: [const { None }; N], at: None };
+            while let Some(answer) = answers.message().await? {
+                read.at = answer.read_time.map(timestamp).or(read.at);
+                if let Some(Got::Found(document)) = answer.result {
+                    let slot = names.iter().position(|name| *name == document.name);
+                    let slot =
+                        slot.ok_or_else(|| Status::internal("a document was found that was not asked for"))?;
+                    read.documents[slot] = Some(document);
+                }
+            }
+            Ok(read)
+        })
+        .await
+    }
+
+    /// Finds documents below `parent`, as of now. Locks nothing.
+    pub(super) async fn query(&self, parent: &str, query: StructuredQuery) -> Result<Vec<Document>, Status> {
+        let asked = RunQueryRequest {
+            parent: parent.to_owned(),
+            query_type: Some(QueryType::StructuredQuery(query)),
+            ..RunQueryRequest::default()
+        };
+        self.timed(async {
+            let request = self.request(asked).await?;
+            let mut answers = self.grpc.clone().run_query(request).await?.into_inner();
+            let mut found = Vec::new();
+            while let Some(answer) = answers.message().await? {
+                found.extend(answer.document);
+            }
+            Ok(found)
+        })
+        .await
+    }
+
+    /// Does all the writes or none: each has its condition. Gives the new version of each document.
+    pub(super) async fn commit(&self, writes: Vec<Write>) -> Result<Vec<Option<Version>>, Status> {
+        let asked = CommitRequest { database: self.database.clone(), writes, ..CommitRequest::default() };
+        self.timed(async {
+            let request = self.request(asked).await?;
+            let answer = self.grpc.clone().commit(request).await?.into_inner();
+            Ok(answer.write_results.into_iter().map(|result| result.update_time).collect())
+        })
+        .await
+    }
+
+    async fn timed<T>(&self, call: impl Future<Output = Result<T, Status>>) -> Result<T, Status> {
+        let late = |_| Status::deadline_exceeded(format!("no answer within {:?}", self.timeout));
+        tokio::time::timeout(self.timeout, call).await.unwrap_or_else(|elapsed| Err(late(elapsed)))
+    }
+
+    async fn request<T>(&self, message: T) -> Result<Request<T>, Status> {
+        let mut request = Request::new(message);
+        let metadata = request.metadata_mut();
+        metadata.insert("authorization", self.credentials.header().await?);
+        for (name, value) in &self.routing {
+            metadata.insert(*name, value.clone());
+        }
+        Ok(request)
+    }
+}
+
+impl Credentials {
+    async fn header(&self) -> Result<MetadataValue<Ascii>, Status> {
+        let unusable =
+            |error: &(dyn std::error::Error + 'static)| Status::unauthenticated(errors::chain(error));
+        let Credentials::Google(provider) = self else {
+            return Ok(MetadataValue::from_static("Bearer owner"));
+        };
+        let token = provider.token(SCOPES).await.map_err(|error| unusable(&error))?;
+        let mut header = MetadataValue::try_from(format!("Bearer {}", token.as_str()))
+            .map_err(|error| unusable(&error))?;
+        header.set_sensitive(true);
+        Ok(header)
+    }
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Credentials::Owner => "Owner",
+            Credentials::Google(_) => "Google",
+        })
+    }
+}
+
+fn google() -> Result<Endpoint, tonic::transport::Error> {
+    Endpoint::from_static(GOOGLE).tls_config(ClientTlsConfig::new().with_native_roots())
+}
+
+fn header(text: &str) -> Result<MetadataValue<Ascii>> {
+    MetadataValue::try_from(text).map_err(refused(LockCode::InvalidArgument))
+}
+
+fn no_credentials(error: gcp_auth::Error) -> Error {
+    refused(LockCode::AuthFailed)(error)
+}
+
+fn refused<E: std::error::Error + Send + Sync + 'static>(lock_code: LockCode) -> impl FnOnce(E) -> Error {
+    move |source| Error::Store { operation: CONNECT, lock_code, source: Box::new(source) }
+}
+
+/// Microseconds are as fine as Firestore's clock.
+fn timestamp(at: Version) -> Timestamp {
+    Timestamp::from_micros(at.seconds.saturating_mul(1_000_000).saturating_add(i64::from(at.nanos) / 1_000))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn google_is_reached_with_the_systems_certificates() {
+        google().expect("ring is the provider and the roots can be read");
+    }
+
+    #[tokio::test]
+    async fn absent_credentials_file_is_an_authentication_failure() {
+        let config = Config::new("p").credentials_file("/nonexistent/key.json");
+        let error = Client::connect(&config, "projects/p/databases/(default)").await.unwrap_err();
+        assert_eq!(error.code(), "lock.auth_failed");
+    }
+
+    #[tokio::test]
+    async fn nobody_listening_is_unavailable() {
+        let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = taken.local_addr().unwrap();
+        drop(taken);
+        let config = Config::new("p").emulator(address.to_string());
+        let error = Client::connect(&config, "projects/p/databases/(default)").await.unwrap_err();
+        assert_eq!(error.code(), "lock.unavailable");
+    }
+
+    #[tokio::test]
+    async fn address_that_is_none_is_rejected() {
+        let config = Config::new("p").emulator("not an address");
+        let error = Client::connect(&config, "projects/p/databases/(default)").await.unwrap_err();
+        assert_eq!(error.code(), "lock.rejected");
+    }
+}

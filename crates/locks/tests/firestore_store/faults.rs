@@ -1,0 +1,171 @@
+//! Connections that break at the worst moment, servers that die, callers that give up.
+
+use std::task::Poll;
+use std::time::Duration;
+
+use leasehold_core::{Class, Fence};
+use leasehold_locks::backend::firestore::Config;
+use leasehold_locks::{Error, ExtendRequest, Key, LockBackend, LookupBy, ReleaseOutcome};
+use leasehold_testkit::firestore::Emulator;
+use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
+
+use super::{Project, request};
+
+/// Only a commit of acquire sends this.
+const ACQUIRE: &[u8] = b"keyDebug";
+
+async fn proxied(project: &Project) -> (FaultProxy, Config) {
+    let proxy = FaultProxy::start(Emulator::shared().address()).await.expect("a proxy");
+    let config = project.config().emulator(proxy.address().to_string());
+    (proxy, config)
+}
+
+fn on(request: &[u8], action: Action) -> Rule {
+    Rule::on(Trigger::Request(request.to_vec())).then(action)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the Firestore emulator: cargo xtask test firestore"]
+async fn lost_reply_of_acquire_is_made_good_without_a_second_fence() {
+    for action in [Action::Cut, Action::CutAfterForward, Action::DropReply] {
+        let project = Project::new();
+        let (proxy, config) = proxied(&project).await;
+        let backend = project.backend_with(config).await;
+        let broken = proxy.add(on(ACQUIRE, action));
+        let asked = request("billing");
+        let grant = backend.acquire(&asked).await.unwrap().acquired().unwrap();
+        assert_eq!((broken.count(), grant.fence), (1, Fence::FIRST), "{action:?}");
+        assert_eq!(backend.acquire(&asked).await.unwrap().acquired(), Some(grant), "{action:?}");
+        assert_eq!(backend.release(&asked.lock_id).await.unwrap(), ReleaseOutcome::Released, "{action:?}");
+        let next = backend.acquire(&request("billing")).await.unwrap().acquired().unwrap();
+        assert_eq!(Ok(next.fence), grant.fence.next(), "{action:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the Firestore emulator: cargo xtask test firestore"]
+async fn acquire_that_cannot_look_again_is_indeterminate_and_its_repetition_gets_the_grant() {
+    let project = Project::new();
+    let (proxy, config) = proxied(&project).await;
+    let backend = project.backend_with(config).await;
+    let lost = proxy.add(on(ACQUIRE, Action::CutAfterForward));
+    proxy.refuse(true);
+    let asked = request("billing");
+    let error = backend.acquire(&asked).await.unwrap_err();
+    assert!(matches!(error, Error::Indeterminate { operation: "acquire", .. }), "{error:?}");
+    assert_eq!((error.code(), error.class()), ("lock.unknown_outcome", Class::Indeterminate));
+    lost.fired().await;
+    proxy.refuse(false);
+    let grant = backend.acquire(&asked).await.unwrap().acquired().unwrap();
+    assert_eq!((grant.lock_id, grant.fence), (asked.lock_id, Fence::FIRST));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the Firestore emulator: cargo xtask test firestore"]
+async fn silent_connection_ends_at_the_timeout() {
+    let project = Project::warm().await;
+    let (proxy, config) = proxied(&project).await;
+    let backend = project.backend_with(config.timeout(Duration::from_secs(3))).await;
+    proxy.add(on(ACQUIRE, Action::Blackhole));
+    let begun = std::time::Instant::now();
+    let error = backend.acquire(&request("billing")).await.unwrap_err();
+    assert_eq!(error.code(), "lock.unknown_outcome", "{error:?}");
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the Firestore emulator: cargo xtask test firestore"]
+async fn lost_reply_of_release_is_never_told_as_refused() {
+    for action in [Action::Cut, Action::CutAfterForward, Action::DropReply] {
+        let project = Project::new();
+        let (proxy, config) = proxied(&project).await;
+        let backend = project.backend_with(config).await;
+        let asked = request("billing");
+        backend.acquire(&asked).await.unwrap().acquired().unwrap();
+        let broken = proxy.add(on(b"locks/billing", action));
+        match backend.release(&asked.lock_id).await {
+            Ok(outcome) => assert_eq!(outcome, ReleaseOutcome::Released, "{action:?}"),
+            Err(error) => assert_eq!(error.class(), Class::Indeterminate, "{action:?}: {error:?}"),
+        }
+        broken.fired().await;
+        let next = backend.acquire(&request("billing")).await.unwrap();
+        assert!(next.acquired().is_some(), "{action:?}: the hold has ended");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the Firestore emulator: cargo xtask test firestore"]
+async fn broken_reads_and_extensions_are_made_again() {
+    let project = Project::new();
+    let (proxy, config) = proxied(&project).await;
+    let backend = project.backend_with(config).await;
+    let asked = request("billing");
+    backend.acquire(&asked).await.unwrap().acquired().unwrap();
+    for action in [Action::Cut, Action::CutAfterForward, Action::DropReply] {
+        proxy.add(on(b"locks/billing", action));
+        assert!(backend.is_locked(&asked.key).await.unwrap(), "{action:?}");
+        proxy.add(on(b"locks/billing", action));
+        let extend = ExtendRequest { lock_id: asked.lock_id, ttl: asked.ttl };
+        backend.extend(&extend).await.unwrap().expires_at().unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the Firestore emulator: cargo xtask test firestore"]
+async fn killed_server_is_unavailable_and_found_again() {
+    let emulator = Emulator::start().unwrap();
+    let project = Project::new();
+    let config = project.config().emulator(emulator.address().to_string());
+    let backend = project.backend_with(config).await;
+    let key = Key::parse("billing").unwrap();
+    assert!(!backend.is_locked(&key).await.unwrap());
+    emulator.kill().unwrap();
+    let error = backend.acquire(&request("billing")).await.unwrap_err();
+    assert_eq!((error.code(), error.class()), ("lock.unavailable", Class::Unavailable), "{error:?}");
+    assert_eq!(backend.is_locked(&key).await.unwrap_err().code(), "lock.unavailable");
+    emulator.restart().unwrap();
+    assert!(!backend.is_locked(&key).await.unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the Firestore emulator: cargo xtask test firestore"]
+async fn operations_dropped_at_any_point_leave_the_client_healthy() {
+    let project = Project::new();
+    let backend = project.backend().await;
+    for polls in 0..10 {
+        let asked = request(&format!("dropped:{polls}"));
+        poll_times(backend.acquire(&asked), polls).await;
+        poll_times(backend.lookup(LookupBy::Key(&asked.key)), polls).await;
+        poll_times(backend.release(&asked.lock_id), polls).await;
+        // Whatever was done and undone, the id holds the key once and then no more.
+        backend.acquire(&asked).await.unwrap().acquired().unwrap();
+        assert_eq!(backend.release(&asked.lock_id).await.unwrap(), ReleaseOutcome::Released);
+        assert!(!backend.is_locked(&asked.key).await.unwrap());
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs the Firestore emulator: cargo xtask test firestore"]
+async fn database_that_firestore_rejects_is_an_error_at_connect() {
+    let project = Project::new();
+    let config = project.config().database("no/such/name");
+    let error = leasehold_locks::backend::firestore::FirestoreBackend::connect(&config).await.unwrap_err();
+    assert_eq!(error.class(), Class::Rejected, "{error:?}");
+}
+
+/// Polls a future so many times, each after it has asked for it, and drops it.
+async fn poll_times<T>(future: impl Future<Output = T>, times: usize) {
+    let mut future = std::pin::pin!(future);
+    let mut left = times;
+    std::future::poll_fn(|context| {
+        if left == 0 {
+            return Poll::Ready(());
+        }
+        left -= 1;
+        match future.as_mut().poll(context) {
+            Poll::Pending if left > 0 => Poll::Pending,
+            _ => Poll::Ready(()),
+        }
+    })
+    .await;
+}
