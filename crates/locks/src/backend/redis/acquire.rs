@@ -1,6 +1,7 @@
+use std::sync::LazyLock;
 use std::time::Duration;
 
-use leasehold_core::{Error as Invalid, Fence, TIME_TOLERANCE, Timestamp, Ttl};
+use leasehold_core::{Error as Invalid, Fence, Timestamp, Ttl};
 use redis::Value;
 
 use super::entry::{integer, key_json, text};
@@ -9,6 +10,8 @@ use super::{RedisBackend, script};
 use crate::{AcquireOutcome, AcquireRequest, Error, Grant, Result};
 
 const OPERATION: &str = "acquire";
+/// The last fence that may be handed out, as the script takes it.
+static FENCE_MAX: LazyLock<String> = LazyLock::new(|| Fence::MAX.as_u64().to_string());
 
 pub(super) async fn acquire(backend: &RedisBackend, request: &AcquireRequest) -> Result<AcquireOutcome> {
     let key = &request.key;
@@ -16,13 +19,8 @@ pub(super) async fn acquire(backend: &RedisBackend, request: &AcquireRequest) ->
     let (lock, index, fence) =
         (backend.space.lock(key), backend.space.index(&request.lock_id), backend.space.fence(key));
     let keys = [lock.as_str(), index.as_str(), fence.as_str()];
-    let arguments = [
-        request.lock_id.as_str(),
-        &ttl_millis(request.ttl)?,
-        &TIME_TOLERANCE.as_millis().to_string(),
-        &key_json(key),
-        &Fence::MAX.as_u64().to_string(),
-    ];
+    let arguments =
+        [request.lock_id.as_str(), &ttl_millis(request.ttl)?, script::TOLERANCE, &key_json(key), &FENCE_MAX];
     let reply = script::ACQUIRE
         .run(&backend.connection, backend.deadline(), &keys, &arguments)
         .await

@@ -79,8 +79,13 @@ impl Connection {
     pub(super) async fn send(&self, command: &Cmd, deadline: Instant) -> Result<Value, Failure> {
         let mut hops = 0;
         loop {
-            let live = timeout_at(deadline, self.live()).await.map_err(|_| Failure::Unreached)?;
-            let live = live.map_err(Failure::Unsent)?;
+            let live = match self.current() {
+                Some(live) => live,
+                None => timeout_at(deadline, self.live())
+                    .await
+                    .map_err(|_| Failure::Unreached)?
+                    .map_err(Failure::Unsent)?,
+            };
             let mut connection = live.connection.clone();
             let answered = timeout_at(deadline, connection.send_packed_command(command)).await;
             let failure = match answered.map(|answer| answer.and_then(Value::extract_error)) {
@@ -121,9 +126,6 @@ impl Connection {
     }
 
     async fn live(&self) -> RedisResult<Arc<Live>> {
-        if let Some(live) = self.current() {
-            return Ok(live);
-        }
         let seen = self.attempts.made.load(Ordering::Acquire);
         let mut last_failure = self.attempts.last_failure.lock().await;
         if let Some(live) = self.current() {

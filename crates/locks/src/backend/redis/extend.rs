@@ -1,4 +1,4 @@
-use leasehold_core::{Refusal, TIME_TOLERANCE, Timestamp};
+use leasehold_core::{Refusal, Timestamp};
 use redis::Value;
 
 use super::acquire::ttl_millis;
@@ -11,8 +11,7 @@ const OPERATION: &str = "extend";
 
 pub(super) async fn extend(backend: &RedisBackend, request: &ExtendRequest) -> Result<ExtendOutcome> {
     let index = backend.space.index(&request.lock_id);
-    let arguments =
-        [request.lock_id.as_str(), &TIME_TOLERANCE.as_millis().to_string(), &ttl_millis(request.ttl)?];
+    let arguments = [request.lock_id.as_str(), script::TOLERANCE, &ttl_millis(request.ttl)?];
     let reply = script::EXTEND
         .run(&backend.connection, backend.deadline(), &[index.as_str()], &arguments)
         .await

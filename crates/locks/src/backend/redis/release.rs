@@ -1,4 +1,4 @@
-use leasehold_core::{LockId, Refusal, TIME_TOLERANCE};
+use leasehold_core::{LockId, Refusal};
 use redis::Value;
 
 use super::entry::integer;
@@ -10,7 +10,7 @@ const OPERATION: &str = "release";
 
 pub(super) async fn release(backend: &RedisBackend, lock_id: &LockId) -> Result<ReleaseOutcome> {
     let index = backend.space.index(lock_id);
-    let arguments = [lock_id.as_str(), &TIME_TOLERANCE.as_millis().to_string(), backend.news.channel()];
+    let arguments = [lock_id.as_str(), script::TOLERANCE, backend.news.channel()];
     let reply = script::RELEASE
         .run(&backend.connection, backend.deadline(), &[index.as_str()], &arguments)
         .await

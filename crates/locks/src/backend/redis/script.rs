@@ -15,6 +15,9 @@ pub(super) static LOOKUP_KEY: Script = script!("lookup_key");
 pub(super) static LOOKUP_ID: Script = script!("lookup_id");
 pub(super) static CLEANUP: Script = script!("cleanup");
 
+/// The tolerance of the contract, in milliseconds, as scripts take it.
+pub(super) const TOLERANCE: &str = "1000";
+
 /// A script of ours.
 pub(super) struct Script(LazyLock<Loaded>);
 
@@ -63,4 +66,16 @@ fn command(verb: &str, script: &str, keys: &[&str], arguments: &[&str]) -> Cmd {
         command.arg(*text);
     }
     command
+}
+
+#[cfg(test)]
+mod tests {
+    use leasehold_core::TIME_TOLERANCE;
+
+    use super::TOLERANCE;
+
+    #[test]
+    fn tolerance_is_that_of_the_contract() {
+        assert_eq!(TOLERANCE, TIME_TOLERANCE.as_millis().to_string());
+    }
 }
