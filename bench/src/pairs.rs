@@ -5,30 +5,42 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// How much to measure.
+/// How much to measure in a round.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// Rounds, each with a figure of its own.
-    pub rounds: usize,
-    /// Pairs of slices in a round.
+    /// Pairs of slices.
     pub pairs: usize,
     /// Runs in a slice.
-    pub slice: usize,
+    pub slice: u32,
 }
 
-/// The same work in a plain form and in the form under test.
+/// The same work in a plain form and in the form under test, over all rounds.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     name: &'static str,
-    plain: Vec<Vec<Duration>>,
-    tested: Vec<Vec<Duration>>,
-    slice: usize,
+    rounds: Vec<Vec<Pair>>,
+}
+
+/// Two neighbouring slices; per run, in microseconds.
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    plain: Cost,
+    tested: Cost,
+}
+
+/// What a run took.
+#[derive(Clone, Copy, Debug)]
+struct Cost {
+    /// From start to end, waiting included.
+    wall: f64,
+    /// On a processor, in this process. Feels the machine's other work far less.
+    cpu: f64,
 }
 
 /// A median and the lowest and highest round.
 #[derive(Clone, Copy, Debug)]
 pub struct Figure {
-    /// The median over all slices.
+    /// The median over all pairs.
     pub median: f64,
     /// The lowest median of a round.
     pub min: f64,
@@ -36,119 +48,98 @@ pub struct Figure {
     pub max: f64,
 }
 
-/// Takes slices of both forms in turns, the first of a pair alternating.
-pub async fn compare<A, B>(
-    name: &'static str,
-    plan: Plan,
-    mut plain: impl FnMut(usize) -> A,
-    mut tested: impl FnMut(usize) -> B,
-) -> Comparison
-where
-    A: Future<Output = ()>,
-    B: Future<Output = ()>,
-{
-    let mut comparison = Comparison { name, plain: Vec::new(), tested: Vec::new(), slice: plan.slice };
-    // Statements are prepared and caches are filled before anything counts.
-    time(plan.slice, &mut plain).await;
-    time(plan.slice, &mut tested).await;
-    for _ in 0..plan.rounds {
-        let (mut plain_slices, mut tested_slices) = (Vec::new(), Vec::new());
-        for pair in 0..plan.pairs {
-            if pair % 2 == 0 {
-                plain_slices.push(time(plan.slice, &mut plain).await);
-                tested_slices.push(time(plan.slice, &mut tested).await);
-            } else {
-                tested_slices.push(time(plan.slice, &mut tested).await);
-                plain_slices.push(time(plan.slice, &mut plain).await);
-            }
-        }
-        comparison.plain.push(plain_slices);
-        comparison.tested.push(tested_slices);
-    }
-    comparison
-}
-
-async fn time<F: Future<Output = ()>>(runs: usize, form: &mut impl FnMut(usize) -> F) -> Duration {
-    let started = Instant::now();
-    for run in 0..runs {
-        form(run).await;
-    }
-    started.elapsed()
-}
-
 impl Comparison {
-    /// Microseconds per run of the plain form.
+    /// A comparison without rounds.
     #[must_use]
-    pub fn plain(&self) -> Figure {
-        figure(&self.per_run(&self.plain))
+    pub const fn new(name: &'static str) -> Self {
+        Self { name, rounds: Vec::new() }
     }
 
-    /// Microseconds per run of the tested form.
-    #[must_use]
-    pub fn tested(&self) -> Figure {
-        figure(&self.per_run(&self.tested))
+    /// Adds a round: slices of both forms in turns, the first of a pair alternating.
+    pub async fn round<A, B>(
+        &mut self,
+        plan: Plan,
+        mut plain: impl FnMut(u32) -> A,
+        mut tested: impl FnMut(u32) -> B,
+    ) where
+        A: Future<Output = ()>,
+        B: Future<Output = ()>,
+    {
+        // Statements are prepared and caches are filled before anything counts.
+        slice(100, &mut plain).await;
+        slice(100, &mut tested).await;
+        let mut pairs = Vec::with_capacity(plan.pairs);
+        for turn in 0..plan.pairs {
+            pairs.push(if turn % 2 == 0 {
+                let plain = slice(plan.slice, &mut plain).await;
+                Pair { plain, tested: slice(plan.slice, &mut tested).await }
+            } else {
+                let tested = slice(plan.slice, &mut tested).await;
+                Pair { plain: slice(plan.slice, &mut plain).await, tested }
+            });
+        }
+        self.rounds.push(pairs);
     }
 
-    /// Tested over plain, pair by pair.
-    #[must_use]
-    pub fn ratio(&self) -> Figure {
-        let ratios: Vec<Vec<f64>> = self
-            .plain
-            .iter()
-            .zip(&self.tested)
-            .map(|(plain, tested)| {
-                plain
-                    .iter()
-                    .zip(tested)
-                    .map(|(plain, tested)| tested.as_secs_f64() / plain.as_secs_f64())
-                    .collect()
-            })
-            .collect();
-        figure(&ratios)
+    fn figure(&self, of: impl Fn(&Pair) -> f64) -> Figure {
+        figure(&self.rounds.iter().map(|pairs| pairs.iter().map(&of).collect()).collect::<Vec<_>>())
     }
 
-    fn per_run(&self, rounds: &[Vec<Duration>]) -> Vec<Vec<f64>> {
-        let runs = u32::try_from(self.slice).map_or(f64::INFINITY, f64::from);
-        rounds
-            .iter()
-            .map(|slices| slices.iter().map(|slice| slice.as_secs_f64() * 1e6 / runs).collect())
-            .collect()
+    /// Every figure by its name.
+    fn figures(&self) -> [(&'static str, Figure); 6] {
+        [
+            ("plain_microseconds", self.figure(|pair| pair.plain.wall)),
+            ("tested_microseconds", self.figure(|pair| pair.tested.wall)),
+            ("wall_percent", self.figure(|pair| (pair.tested.wall / pair.plain.wall - 1.0) * 100.0)),
+            ("plain_cpu_microseconds", self.figure(|pair| pair.plain.cpu)),
+            ("extra_cpu_microseconds", self.figure(|pair| pair.tested.cpu - pair.plain.cpu)),
+            (
+                "extra_cpu_percent_of_wall",
+                self.figure(|pair| (pair.tested.cpu - pair.plain.cpu) / pair.plain.wall * 100.0),
+            ),
+        ]
     }
 
-    /// One line of the table.
+    /// A block of lines for people.
     #[must_use]
-    pub fn row(&self) -> String {
-        let (plain, tested, ratio) = (self.plain(), self.tested(), self.ratio());
-        format!(
-            "{:<26} {:>8.1} ({:.1}-{:.1})  {:>8.1} ({:.1}-{:.1})  {:>+6.2} % ({:+.2}-{:+.2})",
-            self.name,
-            plain.median,
-            plain.min,
-            plain.max,
-            tested.median,
-            tested.min,
-            tested.max,
-            percent(ratio.median),
-            percent(ratio.min),
-            percent(ratio.max),
-        )
+    pub fn table(&self) -> String {
+        let mut table = format!("{} (median over pairs, then lowest and highest round)\n", self.name);
+        for (name, Figure { median, min, max }) in self.figures() {
+            table += &format!("  {:<28} {median:>9.2}   {min:.2} to {max:.2}\n", name.replace('_', " "));
+        }
+        table
     }
 
     /// The same for machines.
     #[must_use]
     pub fn json(&self) -> Value {
-        let of = |figure: Figure| json!({"median": figure.median, "min": figure.min, "max": figure.max});
-        json!({
-            "name": self.name,
-            "plain_microseconds": of(self.plain()),
-            "tested_microseconds": of(self.tested()),
-            "ratio": of(self.ratio()),
-        })
+        let mut object = serde_json::Map::from_iter([("name".to_owned(), self.name.into())]);
+        for (name, Figure { median, min, max }) in self.figures() {
+            object.insert(name.to_owned(), json!({"median": median, "min": min, "max": max}));
+        }
+        Value::Object(object)
     }
 }
 
-fn percent(ratio: f64) -> f64 {
-    (ratio - 1.0) * 100.0
+async fn slice<F: Future<Output = ()>>(runs: u32, form: &mut impl FnMut(u32) -> F) -> Cost {
+    let (started, cpu) = (Instant::now(), cpu_time());
+    for run in 0..runs {
+        form(run).await;
+    }
+    let (wall, cpu) = (started.elapsed(), cpu_time().saturating_sub(cpu));
+    let per_run = |time: Duration| time.as_secs_f64() * 1e6 / f64::from(runs);
+    Cost { wall: per_run(wall), cpu: per_run(cpu) }
+}
+
+/// What all threads of this process have spent on a processor; zero where the kernel does not tell.
+fn cpu_time() -> Duration {
+    let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return Duration::ZERO };
+    threads
+        .flatten()
+        .filter_map(|thread| std::fs::read_to_string(thread.path().join("schedstat")).ok())
+        .filter_map(|text| text.split(' ').next()?.parse().ok())
+        .map(Duration::from_nanos)
+        .sum()
 }
 
 fn figure(rounds: &[Vec<f64>]) -> Figure {

@@ -1,2 +1,62 @@
-//! The one developer command.
-fn main() {}
+//! The one developer command: `cargo xtask check | test | soak | bench | services`. Needs nothing but cargo;
+//! what else a step needs, the step installs or names.
+
+mod backend;
+mod bench;
+mod cargo;
+mod check;
+mod deny;
+mod documented_codes;
+mod included_files;
+mod links;
+mod services;
+mod soak;
+mod source;
+mod tally;
+mod test;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+Usage: cargo xtask <command>
+
+  check                     formatting, lints on every feature set, licences and sources of dependencies,
+                            documentation, every error code documented, every SQL file used
+  test [CRATE|BACKEND]...   all tests, or those of the named crates and backends; installs and starts the
+                            servers they need; what could not run is said by name
+  soak [CRATE]... [--minutes N] [--seed N]
+                            the long random and fault runs; writes a report with the seed
+  bench [NAME]... [-- ARGS] all benchmarks, or the named ones
+  services up|down|status   the test servers, for use by hand
+
+Backends: postgres, redis, redis_cluster";
+
+/// What a command could not do. Its output has already been shown; this says which step it was.
+type Outcome = Result<(), String>;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (command, rest) = match arguments.split_first() {
+        Some((command, rest)) => (command.as_str(), rest),
+        None => ("help", &[][..]),
+    };
+    let outcome = match command {
+        "check" => check::run(rest),
+        "test" => test::run(rest),
+        "soak" => soak::run(rest),
+        "bench" => bench::run(rest),
+        "services" => services::run(rest),
+        "help" | "--help" | "-h" => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        unknown => Err(format!("no command '{unknown}'\n\n{USAGE}")),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}

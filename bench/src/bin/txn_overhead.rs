@@ -4,10 +4,10 @@ use std::convert::Infallible;
 use std::error::Error;
 
 use clap::Parser;
-use leasehold_bench::pairs::{Comparison, Plan, compare};
+use leasehold_bench::pairs::{Comparison, Plan};
 use leasehold_testkit::postgres::{Cluster, Settings};
 use leasehold_txn::{Config, Operation, Policy, Pool, Statement, run};
-use tokio_postgres::NoTls;
+use tokio_postgres::{Client, NoTls};
 
 const TRANSFER: Operation = Operation::new("bench.transfer");
 const DEPOSIT: Operation = Operation::new("bench.deposit");
@@ -15,7 +15,7 @@ const DEPOSIT: Operation = Operation::new("bench.deposit");
 const TAKE_SQL: &str = "UPDATE account SET balance = balance - $1 WHERE id = $2";
 const GIVE_SQL: &str = "UPDATE account SET balance = balance + $1 WHERE id = $2";
 
-const ACCOUNTS: usize = 1_000;
+const ACCOUNTS: u32 = 1_000;
 
 /// Compares `run` with the same statements by hand.
 #[derive(Parser)]
@@ -23,14 +23,17 @@ struct Arguments {
     /// A database to use; a throw-away durable server unless given.
     #[arg(long)]
     url: Option<String>,
+    /// Make the throw-away server skip disk syncs: less for the overhead to hide behind.
+    #[arg(long, conflicts_with = "url")]
+    no_sync: bool,
     /// Rounds, each with a figure of its own.
-    #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u16).range(5..))]
+    #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u16).range(5..))]
     rounds: u16,
     /// Pairs of slices in a round.
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..))]
     pairs: u16,
     /// Transactions in a slice.
-    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
     slice: u16,
     /// Count metrics with the Prometheus recorder, as the server does.
     #[arg(long)]
@@ -53,7 +56,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         .metrics
         .then(|| metrics_exporter_prometheus::PrometheusBuilder::new().install_recorder())
         .transpose()?;
-    let cluster = arguments.url.is_none().then(|| Cluster::start(Settings::durable())).transpose()?;
+    let settings = if arguments.no_sync { Settings::fast() } else { Settings::durable() };
+    let cluster = arguments.url.is_none().then(|| Cluster::start(settings)).transpose()?;
     let url = match (&arguments.url, &cluster) {
         (Some(url), _) => url.clone(),
         (None, Some(cluster)) => cluster.url("postgres"),
@@ -64,53 +68,57 @@ fn main() -> Result<(), Box<dyn Error>> {
         _ => tokio::runtime::Builder::new_multi_thread(),
     };
     let runtime = builder.worker_threads(arguments.threads.into()).enable_all().build()?;
-    let comparisons = runtime.block_on(measure(&url, &arguments))?;
+    let mut comparisons = [
+        Comparison::new("control: two statements by hand, against themselves"),
+        Comparison::new("two statements in a transaction, run against by hand"),
+        Comparison::new("one statement, autocommit, run against by hand"),
+    ];
+    runtime.block_on(create_accounts(&url))?;
+    for turn in 0..arguments.rounds {
+        runtime.block_on(round(&url, &arguments, turn, &mut comparisons))?;
+    }
 
     if arguments.json {
         println!("{}", serde_json::Value::Array(comparisons.iter().map(Comparison::json).collect()));
     } else {
-        println!("{:<26} {:>24}  {:>24}  run over by hand", "µs, median (of rounds)", "by hand", "run");
         for comparison in &comparisons {
-            println!("{}", comparison.row());
+            println!("{}", comparison.table());
         }
     }
     Ok(())
 }
 
-async fn measure(url: &str, arguments: &Arguments) -> Result<[Comparison; 2], Box<dyn Error>> {
-    let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
-    let connection = tokio::spawn(connection);
-    client
-        .batch_execute(&format!(
-            "DROP TABLE IF EXISTS account;
-             CREATE TABLE account (id bigint PRIMARY KEY, balance bigint NOT NULL) WITH (fillfactor = 50);
-             INSERT INTO account SELECT id, 0 FROM generate_series(0, {ACCOUNTS}) id"
-        ))
-        .await?;
-    let take = client.prepare(TAKE_SQL).await?;
-    let give = client.prepare(GIVE_SQL).await?;
+/// One round on fresh connections: which processor a server process lands on matters more than what is measured,
+/// and it stays there. So the order of opening changes from round to round.
+async fn round(
+    url: &str,
+    arguments: &Arguments,
+    turn: u16,
+    [control, transfers, deposits]: &mut [Comparison; 3],
+) -> Result<(), Box<dyn Error>> {
+    let plan = Plan { pairs: arguments.pairs.into(), slice: arguments.slice.into() };
     let pool = Pool::new(Config::new(url.parse()?).size_max(1))?;
     let policy = Policy::none();
-    let plan = Plan {
-        rounds: arguments.rounds.into(),
-        pairs: arguments.pairs.into(),
-        slice: arguments.slice.into(),
-    };
-    let (client, take, give, pool, policy) = (&client, &take, &give, &pool, &policy);
+    let (hand, other);
+    match turn % 3 {
+        0 => (hand, other) = (ByHand::connect(url).await?, ByHand::connect(url).await?),
+        1 => (other, hand) = (ByHand::connect(url).await?, ByHand::connect(url).await?),
+        _ => {
+            Statement::read(DEPOSIT, "SELECT 1").query(&pool, &policy, &[]).await?;
+            (hand, other) = (ByHand::connect(url).await?, ByHand::connect(url).await?);
+        }
+    }
+    let (hand, other, pool, policy) = (&hand, &other, &pool, &policy);
 
-    let transfers = compare(
-        "two statements",
+    let by_hand_twice = control.round(
         plan,
-        |run| async move {
-            let (from, to) = accounts(run);
-            let work = async {
-                client.batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED").await?;
-                client.execute(take, &[&1_i64, &from]).await?;
-                client.execute(give, &[&1_i64, &to]).await?;
-                client.batch_execute("COMMIT").await
-            };
-            work.await.expect("a transaction by hand");
-        },
+        |run| async move { hand.transfer(run).await.expect("a transaction by hand") },
+        |run| async move { other.transfer(run).await.expect("a transaction by hand") },
+    );
+    by_hand_twice.await;
+    let by_hand_and_run = transfers.round(
+        plan,
+        |run| async move { hand.transfer(run).await.expect("a transaction by hand") },
         |turn| async move {
             let (from, to) = accounts(turn);
             run::<_, Infallible, _>(pool, TRANSFER, policy, |tx| {
@@ -123,27 +131,62 @@ async fn measure(url: &str, arguments: &Arguments) -> Result<[Comparison; 2], Bo
             .await
             .expect("a transaction by run");
         },
-    )
-    .await;
-    let deposits = compare(
-        "one statement, autocommit",
+    );
+    by_hand_and_run.await;
+    let by_hand_and_run = deposits.round(
         plan,
-        |run| async move {
-            client.execute(give, &[&1_i64, &accounts(run).0]).await.expect("a statement by hand");
-        },
+        |run| async move { hand.deposit(run).await.expect("a statement by hand") },
         |run| async move {
             let deposit = Statement::write(DEPOSIT, GIVE_SQL);
             deposit.execute(pool, policy, &[&1_i64, &accounts(run).0]).await.expect("a statement by run");
         },
-    )
-    .await;
-    client.batch_execute("DROP TABLE account").await?;
+    );
+    by_hand_and_run.await;
     pool.close().await;
-    connection.abort();
-    Ok([transfers, deposits])
+    Ok(())
 }
 
-fn accounts(run: usize) -> (i64, i64) {
-    let account = |n: usize| i64::try_from(n % ACCOUNTS).unwrap_or_default();
-    (account(run), account(run + ACCOUNTS / 2))
+/// The same statements without `run`.
+struct ByHand {
+    client: Client,
+    take: tokio_postgres::Statement,
+    give: tokio_postgres::Statement,
+}
+
+impl ByHand {
+    async fn connect(url: &str) -> Result<Self, tokio_postgres::Error> {
+        let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
+        tokio::spawn(connection);
+        let (take, give) = (client.prepare(TAKE_SQL).await?, client.prepare(GIVE_SQL).await?);
+        Ok(Self { client, take, give })
+    }
+
+    async fn transfer(&self, run: u32) -> Result<(), tokio_postgres::Error> {
+        let (from, to) = accounts(run);
+        self.client.batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED").await?;
+        self.client.execute(&self.take, &[&1_i64, &from]).await?;
+        self.client.execute(&self.give, &[&1_i64, &to]).await?;
+        self.client.batch_execute("COMMIT").await
+    }
+
+    async fn deposit(&self, run: u32) -> Result<(), tokio_postgres::Error> {
+        self.client.execute(&self.give, &[&1_i64, &accounts(run).0]).await.map(drop)
+    }
+}
+
+/// The accounts, half empty pages, so that updates stay on their page.
+async fn create_accounts(url: &str) -> Result<(), tokio_postgres::Error> {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
+    tokio::spawn(connection);
+    client
+        .batch_execute(&format!(
+            "DROP TABLE IF EXISTS account;
+             CREATE TABLE account (id bigint PRIMARY KEY, balance bigint NOT NULL) WITH (fillfactor = 50);
+             INSERT INTO account SELECT id, 0 FROM generate_series(0, {ACCOUNTS}) id"
+        ))
+        .await
+}
+
+fn accounts(run: u32) -> (i64, i64) {
+    (i64::from(run % ACCOUNTS), i64::from((run + ACCOUNTS / 2) % ACCOUNTS))
 }

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use crate::{Error, Result, account, account::Account, guardian::Guardian};
+use crate::{Error, Result, account, account::Account, guardian::Guardian, memory};
 
 /// A unix socket's path must fit in 108 bytes with its closing zero; the longest tail we add is
 /// `/4194304-9999/.s.PGSQL.65535`.
@@ -21,13 +21,30 @@ const SWEEP_AGE: Duration = Duration::from_secs(60);
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
 static SWEPT: OnceLock<()> = OnceLock::new();
+static MEMORY: OnceLock<Option<&'static Path>> = OnceLock::new();
+
+/// What a server's folder is kept on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Medium {
+    Disk,
+    /// Where there is enough of it; else on disk. A new database is three to four times faster there.
+    Memory,
+}
 
 /// The folder all of one user's test processes share: templates, server folders, state of detached services.
 pub(crate) fn root(account: &Account) -> Result<PathBuf> {
-    let name = format!("leasehold-testkit-{}", account::own_uid()?);
     let wanted = std::env::temp_dir();
-    let fits = wanted.join(&name).as_os_str().len() <= ROOT_BYTES_MAX && open_to_all(&wanted);
-    let root = if fits { wanted } else { PathBuf::from("/tmp") }.join(name);
+    let name_bytes = name()?.len() + 1;
+    let fits = wanted.as_os_str().len() + name_bytes <= ROOT_BYTES_MAX && open_to_all(&wanted);
+    root_in(if fits { &wanted } else { Path::new("/tmp") }, account)
+}
+
+fn name() -> Result<String> {
+    Ok(format!("leasehold-testkit-{}", account::own_uid()?))
+}
+
+fn root_in(place: &Path, account: &Account) -> Result<PathBuf> {
+    let root = place.join(name()?);
     make(&root, 0o755)?;
     let found = std::fs::symlink_metadata(&root).map_err(Error::folder("look at", &root))?;
     // Somebody else's folder under our name could feed us a forged data folder.
@@ -40,9 +57,15 @@ pub(crate) fn root(account: &Account) -> Result<PathBuf> {
 }
 
 /// A new, empty folder for one server.
-pub(crate) fn fresh(account: &Account) -> Result<PathBuf> {
-    let root = root(account)?;
-    SWEPT.get_or_init(|| sweep(&root, account));
+pub(crate) fn fresh(account: &Account, medium: Medium) -> Result<PathBuf> {
+    let disk = root(account)?;
+    let memory = MEMORY.get_or_init(memory::place).map(|place| root_in(place, account)).transpose()?;
+    SWEPT.get_or_init(|| {
+        for root in [Some(&disk), memory.as_ref()].into_iter().flatten() {
+            sweep(root, account);
+        }
+    });
+    let root = memory.filter(|_| medium == Medium::Memory).unwrap_or(disk);
     loop {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = root.join(format!("{}-{number}", std::process::id()));

@@ -16,7 +16,7 @@ use crate::{Error, Result, TIME_LIMIT, account::Account, program};
 
 const SCRIPT: &str = include_str!("guardian.sh");
 /// What the script waits for a server to end, in its own unit of 10 ms; less than we wait for its answer.
-const END_TICKS_MAX: &str = "800";
+const END_TICKS_MAX: &str = "500";
 
 /// Parent of one server, in a process group of its own so that Ctrl-C in a terminal reaches the test process but
 /// not the one that has to clean up after it.

@@ -1,4 +1,5 @@
-# Owns one server process: $1 its folder, $2 the signal that asks it to stop, $3 the milliseconds/10 it is given.
+# Owns one server process: $1 its folder, $2 the signal that asks it to stop, $3 how long to
+# wait for its end, in steps of 10 ms.
 # Reads commands from a pipe. When that pipe closes, its owner is gone: end the server, remove the folder.
 folder=$1 stop_signal=$2 ticks_max=$3
 server=

@@ -30,6 +30,7 @@ mod error;
 mod folder;
 mod guardian;
 mod install;
+mod memory;
 mod port;
 pub mod postgres;
 mod program;
@@ -44,7 +45,7 @@ pub use error::{Error, Result};
 pub use service::{Found, Service};
 
 /// No single step (a start, a stop, a kill) waits longer than this for a server.
-pub const TIME_LIMIT: Duration = Duration::from_secs(20);
+pub const TIME_LIMIT: Duration = Duration::from_secs(15);
 
 /// The folder that all test processes of this user share: data templates, servers, the state of detached services.
 ///

@@ -3,6 +3,7 @@
 use std::{
     path::Path,
     process::{Command, Stdio},
+    sync::mpsc::channel,
     thread,
     time::{Duration, Instant},
 };
@@ -11,6 +12,8 @@ use crate::{Error, Result};
 
 /// How often a state that sends no event is looked at again.
 pub(crate) const POLL: Duration = Duration::from_millis(5);
+/// From the end of a program to the end of its output.
+const OUTPUT_LIMIT: Duration = Duration::from_secs(1);
 const TAIL_BYTES: usize = 2_000;
 
 /// Runs `command` to its end and gives back what it printed. After `limit` it is killed.
@@ -23,7 +26,8 @@ pub(crate) fn run(command: &mut Command, limit: Duration) -> Result<String> {
     // The command keeps its copies of the pipe's writing end, and the reader below waits for the last to close.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = spawned.map_err(|error| failed(error.to_string()))?;
-    let output = thread::spawn(move || std::io::read_to_string(reader).unwrap_or_default());
+    let (sender, output) = channel();
+    thread::spawn(move || sender.send(std::io::read_to_string(reader).unwrap_or_default()));
     let deadline = Instant::now() + limit;
     let status = loop {
         match child.try_wait() {
@@ -37,7 +41,8 @@ pub(crate) fn run(command: &mut Command, limit: Duration) -> Result<String> {
             Err(error) => return Err(failed(error.to_string())),
         }
     };
-    let output = output.join().unwrap_or_default();
+    // Something it left running may hold the pipe open for ever; what it printed is not worth that wait.
+    let output = output.recv_timeout(OUTPUT_LIMIT).unwrap_or_default();
     if status.success() { Ok(output) } else { Err(failed(format!("{status}: {}", tail(&output)))) }
 }
 
@@ -68,12 +73,22 @@ pub(crate) fn is_running(pid: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{is_running, run, tail};
-    use std::{process::Command, time::Duration};
+    use std::{
+        process::Command,
+        time::{Duration, Instant},
+    };
 
     #[test]
     fn slow_program_is_killed_at_its_limit() {
         let error = run(Command::new("sleep").arg("20"), Duration::from_millis(50)).unwrap_err();
         assert!(error.to_string().contains("not done within 50ms"), "{error}");
+    }
+
+    #[test]
+    fn program_that_leaves_another_running_is_not_waited_for() {
+        let begun = Instant::now();
+        run(Command::new("sh").args(["-c", "sleep 5 &"]), Duration::from_secs(5)).unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(4));
     }
 
     #[test]

@@ -75,10 +75,10 @@ impl Service {
     }
 
     /// The server first: it is the one asked for its version.
-    fn programs(self) -> [&'static str; 2] {
+    fn programs(self) -> &'static [&'static str] {
         match self {
-            Service::Postgres => ["postgres", "initdb"],
-            Service::Redis => ["redis-server", "redis-cli"],
+            Service::Postgres => &["postgres", "initdb"],
+            Service::Redis => &["redis-server"],
         }
     }
 
@@ -131,25 +131,23 @@ impl Service {
     }
 
     fn probe(self, folder: &Path) -> Option<Found> {
-        let [server, helper] = self.programs();
-        // A link in the path leads to the folder that has all programs.
-        let bin = folder.join(server).canonicalize().ok()?.parent()?.to_path_buf();
-        if !bin.join(helper).exists() {
+        let programs = self.programs();
+        // A link in the path leads to the folder that has all programs. The name is kept: one program may serve
+        // under several.
+        let server = folder.join(programs[0]);
+        let bin = server.canonicalize().ok()?.parent()?.to_path_buf();
+        if !programs.iter().all(|program| bin.join(program).exists()) {
             return None;
         }
-        let told = program::run(Command::new(bin.join(server)).arg("--version"), TIME_LIMIT).ok()?;
+        let told = program::run(Command::new(server).arg("--version"), TIME_LIMIT).ok()?;
         Some(Found { version: version_in(&told)?.to_owned(), bin })
     }
 
     fn missing(self, only: Option<&Path>) -> Error {
         let advice = match only {
             Some(folder) => {
-                let [server, helper] = self.programs();
-                format!(
-                    "{} is {}, which has no working {server} and {helper}",
-                    self.variable(),
-                    folder.display()
-                )
+                let programs = self.programs().join(" and ");
+                format!("{} is {}, which has no working {programs}", self.variable(), folder.display())
             }
             None => self.install_command(),
         };
@@ -240,10 +238,10 @@ mod tests {
     #[test]
     fn server_without_its_helper_is_missing() {
         let machine = tempfile::tempdir().unwrap();
-        program(&machine.path().join("path"), "redis-server", "Redis server v=7.0.15 sha=0");
-        assert!(Service::Redis.find_in(&places(machine.path())).is_err());
-        program(&machine.path().join("path"), "redis-cli", "");
-        assert_eq!(Service::Redis.find_in(&places(machine.path())).unwrap().version, "7.0.15");
+        program(&machine.path().join("path"), "postgres", "postgres (PostgreSQL) 15.1");
+        assert!(Service::Postgres.find_in(&places(machine.path())).is_err());
+        program(&machine.path().join("path"), "initdb", "");
+        assert_eq!(Service::Postgres.find_in(&places(machine.path())).unwrap().version, "15.1");
     }
 
     #[test]

@@ -7,8 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use leasehold_testkit::postgres::{Cluster, Settings};
-use owner::{Owner, address_in, is_running};
+use leasehold_testkit::{
+    postgres::{Cluster, Settings},
+    proxy::{Action, FaultProxy, Rule, Trigger},
+};
+use owner::{Owner, address_in, is_running, signal};
 use tokio_postgres::{Client, NoTls};
 
 async fn connect(url: &str) -> Client {
@@ -19,6 +22,12 @@ async fn connect(url: &str) -> Client {
 
 async fn number(client: &Client, statement: &str) -> i64 {
     client.query_one(statement, &[]).await.expect("query").get(0)
+}
+
+/// The guardian of a server.
+fn parent_of(pid: u32) -> String {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("the process runs");
+    stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1)).expect("its parent").to_owned()
 }
 
 #[tokio::test]
@@ -185,20 +194,20 @@ fn unknown_setting_fails_with_the_servers_own_words() {
 #[test]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 fn killed_owner_leaves_nothing() {
-    let mut owner = Owner::of("postgres");
+    let owner = Owner::of("postgres");
     assert!(is_running(owner.pid) && owner.folder.exists());
-    owner.process.kill().unwrap();
+    owner.signal("KILL");
     owner.assert_nothing_is_left();
 }
 
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn killed_owner_of_a_busy_server_leaves_nothing() {
-    let mut owner = Owner::of("postgres");
+    let owner = Owner::of("postgres");
     let client = connect(&format!("postgres://postgres@{}/postgres", owner.address)).await;
     let backend: i32 = client.query_one("SELECT pg_backend_pid()", &[]).await.unwrap().get(0);
     let busy = tokio::spawn(async move { client.simple_query("SELECT pg_sleep(600)").await });
-    owner.process.kill().unwrap();
+    owner.signal("KILL");
     tokio::task::spawn_blocking(move || owner.assert_nothing_is_left()).await.unwrap();
     assert!(!is_running(u32::try_from(backend).unwrap()));
     assert!(busy.await.unwrap().is_err());
@@ -222,6 +231,43 @@ fn panicking_owner_leaves_nothing() {
     let panic = owner.join().unwrap_err();
     let (pid, folder) = panic.downcast_ref::<(u32, std::path::PathBuf)>().unwrap();
     assert!(!is_running(*pid) && !folder.exists());
+}
+
+/// When even the guardian is killed, the next run of any test finds what it left.
+#[test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+fn orphaned_server_is_swept_by_the_next_run() {
+    let owner = Owner::of("postgres");
+    signal("KILL", &parent_of(owner.pid));
+    owner.signal("KILL");
+    assert!(is_running(owner.pid), "nobody is left to end it");
+    // A young folder could be one that is just being made.
+    let hour_ago = std::time::SystemTime::now() - Duration::from_secs(3_600);
+    std::fs::File::open(&owner.folder).unwrap().set_modified(hour_ago).unwrap();
+    let next = Owner::of("postgres");
+    assert!(!is_running(owner.pid) && !owner.folder.exists());
+    owner.assert_nothing_is_left();
+    next.signal("INT");
+    next.assert_nothing_is_left();
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn commit_whose_reply_is_dropped_has_happened() {
+    let database = Cluster::shared().database().await;
+    let proxy = FaultProxy::start(Cluster::shared().address()).await.unwrap();
+    let direct = connect(database.url()).await;
+    direct.batch_execute("CREATE TABLE kept (n int)").await.unwrap();
+    for (action, happened) in [(Action::DropReply, 1), (Action::Cut, 0)] {
+        direct.batch_execute("TRUNCATE kept").await.unwrap();
+        let rule = proxy.add(Rule::on(Trigger::Request(b"COMMIT".to_vec())).then(action));
+        let url = format!("postgres://postgres@{}/{}", proxy.address(), database.name());
+        let client = connect(&url).await;
+        client.batch_execute("BEGIN; INSERT INTO kept VALUES (1)").await.unwrap();
+        assert!(client.batch_execute("COMMIT").await.unwrap_err().is_closed());
+        rule.fired().await;
+        assert_eq!(number(&direct, "SELECT count(*) FROM kept").await, happened, "{action:?}");
+    }
 }
 
 #[test]

@@ -92,9 +92,9 @@ fn unknown_setting_fails_with_the_servers_own_words() {
 #[test]
 #[ignore = "needs Redis: cargo xtask test redis"]
 fn killed_owner_leaves_nothing() {
-    let mut owner = Owner::of("redis");
+    let owner = Owner::of("redis");
     assert!(is_running(owner.pid) && owner.folder.exists());
-    owner.process.kill().unwrap();
+    owner.signal("KILL");
     owner.assert_nothing_is_left();
 }
 

@@ -1,6 +1,7 @@
 //! Finds out what a DSQL cluster can lock.
 
 use std::convert::Infallible;
+use std::pin::pin;
 
 use crate::attempts::{Attempts, Ended};
 use crate::classify::{Failed, Phase};
@@ -34,5 +35,5 @@ pub async fn detect_level(pool: &Pool, policy: &Policy, probe: &str) -> Result<D
             }
         }
     };
-    attempts.within_deadline(work).await.map_err(Failure::<Infallible>::into_error)
+    attempts.within_deadline(pin!(work)).await.map_err(Failure::<Infallible>::into_error)
 }

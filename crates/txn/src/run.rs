@@ -1,7 +1,7 @@
 //! `run`: a body, a transaction around it, and an answer that is true.
 
 use std::future::Future;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 
 use crate::attempts::{Attempts, Ended};
 use crate::transaction::Transaction;
@@ -96,7 +96,7 @@ where
             }
         }
     };
-    attempts.within_deadline(work).await
+    attempts.within_deadline(pin!(work)).await
 }
 
 async fn once<'a, T, E, F>(pool: &Pool, attempts: &Attempts<'_>, body: &F) -> Result<T, Ended<E>>

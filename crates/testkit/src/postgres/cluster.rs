@@ -34,7 +34,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Starts a server on a free port. Blocks for some 0.3 s, the first time on a machine for 1 s.
+    /// Starts a server on a free port. Blocks for some 0.2 s, the first time on a machine for 1 s.
     ///
     /// # Errors
     /// When the programs are missing or the server does not come up.
@@ -44,7 +44,7 @@ impl Cluster {
         let server = Server::start(
             KIND,
             &account,
-            folder::fresh(&account)?,
+            folder::fresh(&account, settings.medium())?,
             |folder| template::copy_to(&folder.join("data"), &found, &account),
             |folder, port| command_line(&found.bin, folder, port, &settings),
         )?;

@@ -1,8 +1,11 @@
 //! How much a cluster promises to keep.
 
+use crate::folder::Medium;
+
 /// Server settings of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
+    medium: Medium,
     values: Vec<(String, String)>,
 }
 
@@ -16,10 +19,11 @@ const TIDY: [(&str, &str); 4] = [
 ];
 
 impl Settings {
-    /// Nothing survives a crash, everything is fast: the right choice unless the test kills the server.
+    /// Nothing survives a crash, everything is fast: the right choice unless the test kills the server. The data is
+    /// kept in memory where the machine has 2 GiB to spare, so a test that writes gigabytes takes the other.
     #[must_use]
     pub fn fast() -> Settings {
-        Settings::tidy()
+        Settings::tidy(Medium::Memory)
             .with("fsync", "off")
             .with("full_page_writes", "off")
             .with("synchronous_commit", "off")
@@ -28,12 +32,15 @@ impl Settings {
     /// A commit that was answered survives `kill -9`, as in production.
     #[must_use]
     pub fn durable() -> Settings {
-        Settings::tidy().with("fsync", "on").with("full_page_writes", "on").with("synchronous_commit", "on")
+        Settings::tidy(Medium::Disk)
+            .with("fsync", "on")
+            .with("full_page_writes", "on")
+            .with("synchronous_commit", "on")
     }
 
-    fn tidy() -> Settings {
+    fn tidy(medium: Medium) -> Settings {
         let values = TIDY.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        Settings { values }
+        Settings { medium, values }
     }
 
     /// Sets any server setting (`lock_timeout`, `max_connections`, …); the last value of a name counts.
@@ -41,6 +48,10 @@ impl Settings {
     pub fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Settings {
         self.values.push((name.into(), value.into()));
         self
+    }
+
+    pub(super) fn medium(&self) -> Medium {
+        self.medium
     }
 
     pub(super) fn words(&self) -> impl Iterator<Item = String> {

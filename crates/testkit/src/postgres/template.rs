@@ -7,7 +7,7 @@ use std::{
     time::Instant,
 };
 
-use crate::{Error, Found, Result, TIME_LIMIT, account::Account, folder, program};
+use crate::{Error, Found, Result, TIME_LIMIT, account::Account, folder, folder::Medium, program};
 
 /// Written last: a template without it is unfinished.
 const COMPLETE: &str = "leasehold-complete";
@@ -38,7 +38,7 @@ fn ensure(found: &Found, account: &Account) -> Result<PathBuf> {
 }
 
 fn make(template: &Path, found: &Found, account: &Account) -> Result<()> {
-    let making = folder::fresh(account)?;
+    let making = folder::fresh(account, Medium::Disk)?;
     let data = making.join("data");
     let mut initdb = account.command(found.bin.join("initdb"));
     initdb.arg("-D").arg(&data);

@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{Settings, wire};
-use crate::{Result, Service, account::Account, folder, server, server::Kind};
+use crate::{Result, Service, account::Account, folder, folder::Medium, server, server::Kind};
 
 /// SIGTERM makes it write what its settings ask for, then end.
 const KIND: Kind = Kind { name: "redis", stop_signal: "TERM", is_ready: wire::answers_ping };
@@ -37,7 +37,7 @@ impl Server {
         let inner = server::Server::start(
             KIND,
             &account,
-            folder::fresh(&account)?,
+            folder::fresh(&account, Medium::Disk)?,
             |_| Ok(()),
             |folder, port| command_line(&found.bin, folder, port, &settings),
         )?;

@@ -3,6 +3,7 @@
 use std::{
     io::{BufRead, BufReader},
     net::{SocketAddr, TcpStream},
+    os::unix::process::CommandExt,
     path::PathBuf,
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
@@ -24,6 +25,7 @@ impl Owner {
     pub(crate) fn of(service: &str) -> Owner {
         let mut process = Command::new(env!("CARGO_BIN_EXE_leasehold-services"))
             .args(["up", service])
+            .process_group(0)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()
@@ -36,9 +38,9 @@ impl Owner {
         Owner { process, address, pid, folder }
     }
 
-    pub(crate) fn signal(&self, signal: &str) {
-        let words = ["-c", "kill -\"$1\" \"$2\"", "kill", signal, &self.process.id().to_string()];
-        assert!(Command::new("sh").args(words).status().expect("sh").success());
+    /// Sends a signal to the owner's whole process group, as a terminal or a test runner does.
+    pub(crate) fn signal(&self, name: &str) {
+        signal(name, &format!("-{}", self.process.id()));
     }
 
     /// Waits for the owner's end, then for that of everything it had.
@@ -69,6 +71,7 @@ pub(crate) fn address_in(line: &str) -> SocketAddr {
 
 /// The server's folder holds its process id and a command line that names its port.
 fn server_on(port: u16) -> (u32, PathBuf) {
+    // Durable, hence on disk and not in memory.
     let root = leasehold_testkit::folder().expect("testkit folder");
     for entry in std::fs::read_dir(root).expect("readable").flatten() {
         let run = std::fs::read_to_string(entry.path().join("run")).unwrap_or_default();
@@ -78,6 +81,12 @@ fn server_on(port: u16) -> (u32, PathBuf) {
         }
     }
     panic!("no server folder for port {port}");
+}
+
+/// Sends a signal to a process, or with a minus sign before its id to its group.
+pub(crate) fn signal(name: &str, target: &str) {
+    let words = ["-c", "kill -s \"$1\" -- \"$2\"", "kill", name, target];
+    assert!(Command::new("sh").args(words).status().expect("sh").success());
 }
 
 /// A zombie is gone: only its parent has not asked for it yet.

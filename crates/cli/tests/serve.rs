@@ -1,0 +1,225 @@
+//! `leasehold serve` as a person or a supervisor meets it: the real binary, real signals, real sockets.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+const PATIENT: Duration = Duration::from_secs(20);
+
+struct Served {
+    process: Child,
+    address: String,
+}
+
+fn leasehold() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_leasehold"));
+    command.env_remove("LEASEHOLD_STORE").env_remove("LEASEHOLD_ADDRESS").env_remove("LEASEHOLD_LOG");
+    command
+}
+
+/// Starts a server on a free port and waits until it says where it listens.
+fn serve(folder: &Path, arguments: &[&str]) -> Served {
+    let mut command = leasehold();
+    command.current_dir(folder).args(["serve", "--address", "127.0.0.1:0"]).args(arguments);
+    let process = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("starts");
+    let mut served = Served { process, address: String::new() };
+    let mut log = BufReader::new(served.process.stderr.take().expect("piped")).lines();
+    served.address = log
+        .by_ref()
+        .map(|line| {
+            serde_json::from_str::<Value>(&line.expect("is text")).expect("is JSON without a terminal")
+        })
+        .find_map(|event| Some(event["url"].as_str()?.strip_prefix("http://")?.to_owned()))
+        .expect("the server says where it listens before it ends");
+    // Read on to the end: a log that nobody reads must not be what stops the server.
+    std::thread::spawn(move || log.for_each(drop));
+    served
+}
+
+impl Served {
+    fn request(&self, method: &str, path: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(&self.address).expect("connects");
+        stream.set_read_timeout(Some(PATIENT)).expect("sets");
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+        )
+        .expect("sends");
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply).expect("answers");
+        let status = reply.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("has a status");
+        (status, reply)
+    }
+
+    fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args(["-s", name, &self.process.id().to_string()]).status();
+        assert!(sent.expect("kill runs").success());
+    }
+
+    fn ended(mut self) -> ExitStatus {
+        let started = Instant::now();
+        loop {
+            if let Some(status) = self.process.try_wait().expect("waits") {
+                return status;
+            }
+            assert!(started.elapsed() < PATIENT, "the server does not end");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn body(reply: &str) -> &str {
+    reply.split_once("\r\n\r\n").expect("has a body").1
+}
+
+#[test]
+fn default_store_is_a_private_folder_where_the_server_was_started() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let served = serve(folder.path(), &[]);
+    let data = folder.path().join("leasehold-data");
+    assert_eq!(fs::metadata(&data).expect("was created").permissions().mode() & 0o777, 0o700);
+
+    let (status, reply) = served.request("GET", "/health");
+    assert_eq!(status, 200, "{reply}");
+    assert!(reply.contains("content-type: application/health+json"), "{reply}");
+    let health: Value = serde_json::from_str(body(&reply)).expect("is JSON");
+    assert_eq!(health["status"], "pass");
+    assert_eq!(health["checks"]["queues:storage"][0]["status"], "pass");
+}
+
+#[test]
+fn sigterm_and_ctrl_c_stop_it_with_exit_code_zero() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    for name in ["TERM", "INT"] {
+        let served = serve(folder.path(), &["--store", "data"]);
+        served.signal(name);
+        assert_eq!(served.ended().code(), Some(0), "SIG{name}");
+    }
+}
+
+#[test]
+fn idle_connection_does_not_keep_it_from_stopping() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let served = serve(folder.path(), &["--store", "memory:", "--stop-timeout", "10s"]);
+    let mut idle = TcpStream::connect(&served.address).expect("connects");
+    write!(idle, "GET /health HTTP/1.1\r\nHost: test\r\n\r\n").expect("sends");
+    let mut start = [0; 12];
+    idle.read_exact(&mut start).expect("answers");
+    assert_eq!(&start, b"HTTP/1.1 200");
+    served.signal("TERM");
+    assert_eq!(served.ended().code(), Some(0));
+}
+
+#[test]
+fn half_sent_request_is_cut_at_the_stop_timeout() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let served = serve(folder.path(), &["--store", "memory:", "--stop-timeout", "100ms"]);
+    let mut slow = TcpStream::connect(&served.address).expect("connects");
+    write!(slow, "POST /health HTTP/1.1\r\nHost: te").expect("sends half a request");
+    assert_eq!(served.request("GET", "/health").0, 200, "others are served meanwhile");
+    served.signal("TERM");
+    assert_eq!(served.ended().code(), Some(0));
+}
+
+#[test]
+fn root_page_says_what_this_is_and_metrics_are_prometheus_text() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let served = serve(folder.path(), &["--store", "memory:"]);
+    let (status, page) = served.request("GET", "/");
+    assert_eq!(status, 200);
+    assert!(page.contains("<h1>Leasehold"), "{page}");
+    assert!(!page.contains("{version}"), "{page}");
+    served.request("GET", "/no/such/path");
+    let (status, metrics) = served.request("GET", "/metrics");
+    assert_eq!(status, 200);
+    assert!(metrics.contains("leasehold_build_info{version="), "{metrics}");
+    assert!(metrics.contains("http_handler_duration_count{path=\"/\"} 1"), "{metrics}");
+    assert!(metrics.contains("http_handler_duration_count{path=\"other\"} 1"), "{metrics}");
+    assert!(!metrics.contains("no/such/path"), "strangers cannot grow the labels: {metrics}");
+}
+
+#[test]
+fn unknown_paths_and_methods_are_answered_in_the_error_envelope() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let served = serve(folder.path(), &["--store", "memory:"]);
+    for (method, path, expected, message) in [
+        ("POST", "/v1/nothing", 501, "no such method; /v1/nothing"),
+        ("POST", "/health", 501, "no such method; /health"),
+        ("GET", "/v1/nothing", 400, "http method 'GET' not allowed; only POST"),
+        ("DELETE", "/health", 400, "http method 'DELETE' not allowed; only POST"),
+    ] {
+        let (status, reply) = served.request(method, path);
+        assert_eq!(status, expected, "{method} {path}: {reply}");
+        let envelope: Value = serde_json::from_str(body(&reply)).expect("is JSON");
+        assert_eq!(envelope["code"], expected);
+        assert_eq!(envelope["message"], message);
+        assert!(reply.contains("x-content-type-options: nosniff"), "{reply}");
+    }
+}
+
+fn refused(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let output = leasehold().current_dir(folder).args(arguments).output().expect("runs");
+    assert!(output.stdout.is_empty(), "errors go to stderr: {}", String::from_utf8_lossy(&output.stdout));
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn second_server_on_the_same_folder_or_address_is_told_why() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let served = serve(folder.path(), &["--store", "data"]);
+    let (code, message) = refused(folder.path(), &["serve", "--address", "127.0.0.1:0", "--store", "data"]);
+    assert_eq!(code, Some(4), "{message}");
+    assert!(message.contains("in use by another process (embedded.in_use)"), "{message}");
+    let (code, message) =
+        refused(folder.path(), &["serve", "--address", &served.address, "--store", "memory:"]);
+    assert_eq!(code, Some(4), "{message}");
+    assert!(message.contains("(server.listen)") && message.contains("caused by"), "{message}");
+}
+
+#[test]
+fn wrong_arguments_are_named_and_nothing_is_created() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    for (arguments, expected) in [
+        (&["serve", "--store", "mysql://root:hunter2@db/x"][..], "server.store_scheme"),
+        (&["serve", "--store", ""], "server.store_empty"),
+        (&["serve", "--store", "memory:x"], "server.store_memory_suffix"),
+        (&["serve", "--store", "postgres://u:hunter2@db:99999999/x"], "txn."),
+        (&["serve", "--address", "nowhere", "--store", "memory:"], "server.listen"),
+        (&["serve", "--stop-timeout", "soon"], "--stop-timeout"),
+        (&["serve", "--log-level", "no=such=filter"], "cli.log_filter"),
+        (&["serve", "--unknown"], "--unknown"),
+        (&["no-such-command"], "no-such-command"),
+    ] {
+        let (code, message) = refused(folder.path(), arguments);
+        assert_eq!(code, Some(2), "{arguments:?}: {message}");
+        assert!(message.contains(expected), "{arguments:?}: {message}");
+        assert!(!message.contains("hunter2"), "{arguments:?}: {message}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).expect("reads").count(), 0, "nothing was created");
+}
+
+#[test]
+fn database_that_is_down_does_not_keep_the_server_from_starting() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    // Port 1 of loopback: nobody listens there.
+    let served =
+        serve(folder.path(), &["--store", "postgres://app:hunter2@127.0.0.1:1/app?connect_timeout=1"]);
+    let (status, reply) = served.request("GET", "/health");
+    assert_eq!(status, 503, "{reply}");
+    let health: Value = serde_json::from_str(body(&reply)).expect("is JSON");
+    assert_eq!(health["checks"]["queues:storage"][0]["output"], "storage check failed");
+    assert!(!reply.contains("hunter2"), "{reply}");
+}

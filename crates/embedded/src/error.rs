@@ -1,0 +1,81 @@
+use std::io;
+use std::path::PathBuf;
+
+use leasehold_core::Class;
+
+/// Why the embedded store could not be opened or used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The path exists and is not a folder.
+    #[error("store path {path} is not a folder", path = path.display())]
+    NotAFolder {
+        /// The path as given.
+        path: PathBuf,
+    },
+    /// Creating, reading or protecting the folder or its file failed.
+    #[error("store folder {path} cannot be used", path = path.display())]
+    Folder {
+        /// The path that failed.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// Another process has the folder open. Two writers would each believe in their own fences.
+    #[error("store folder {path} is in use by another process", path = path.display())]
+    InUse {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The file was written by a release with another layout.
+    #[error("store folder {path} has format {found}; this release reads format {expected}", path = path.display())]
+    Format {
+        /// The folder.
+        path: PathBuf,
+        /// The format found in the file.
+        found: u32,
+        /// The format this release reads and writes.
+        expected: u32,
+    },
+    /// The file exists but is not one of ours, or was damaged.
+    #[error("store file {path} is damaged or is not a leasehold store", path = path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What the engine said.
+        source: Box<redb::Error>,
+    },
+    /// The engine failed while running.
+    #[error("embedded store failed")]
+    Engine(#[source] Box<redb::Error>),
+}
+
+/// A result of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// Stable code; every one has its entry in `docs/errors.md`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Error::NotAFolder { .. } => "embedded.not_a_folder",
+            Error::Folder { .. } => "embedded.folder",
+            Error::InUse { .. } => "embedded.in_use",
+            Error::Format { .. } => "embedded.format",
+            Error::Damaged { .. } => "embedded.damaged",
+            Error::Engine(_) => "embedded.engine",
+        }
+    }
+
+    /// What the caller should do next.
+    pub fn class(&self) -> Class {
+        match self {
+            Error::NotAFolder { .. } | Error::Format { .. } => Class::Rejected,
+            Error::Folder { .. } | Error::InUse { .. } => Class::Unavailable,
+            Error::Damaged { .. } | Error::Engine(_) => Class::Internal,
+        }
+    }
+
+    pub(crate) fn engine(source: impl Into<redb::Error>) -> Self {
+        Error::Engine(Box::new(source.into()))
+    }
+}

@@ -1,0 +1,14 @@
+//! The embedded store: a folder on the local disk that one process owns.
+//!
+//! Locks, queues and state keep their tables in one database file, so that a single commit, and a single
+//! wait for the disk, can cover all of them. This crate opens that file safely; what is inside a table
+//! belongs to the crate that declares it.
+
+mod error;
+mod folder;
+mod format;
+mod store;
+
+pub use error::{Error, Result};
+pub use format::FORMAT;
+pub use store::Store;

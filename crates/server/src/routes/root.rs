@@ -1,0 +1,8 @@
+use axum::response::Html;
+
+const PAGE: &str = include_str!("root.html");
+
+/// `GET /`: says what this is to whoever opens the address in a browser.
+pub(super) async fn root() -> Html<String> {
+    Html(PAGE.replace("{version}", env!("CARGO_PKG_VERSION")))
+}

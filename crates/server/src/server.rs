@@ -1,0 +1,61 @@
+use std::future::Future;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::Router;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+use crate::store::Store;
+use crate::{Config, Error, Result, recorder, routes};
+
+/// A server that listens and has its store open, but answers nobody until [`Server::run`].
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    router: Router,
+    stop_timeout: Duration,
+}
+
+impl Server {
+    /// Opens the store and takes the address. Dropping the future midway leaves neither held.
+    pub async fn bind(config: &Config) -> Result<Self> {
+        let store = Store::open(&config.store).await?;
+        let listen = |source| Error::Listen { address: config.address.clone(), source };
+        let listener = TcpListener::bind(&config.address).await.map_err(listen)?;
+        let address = listener.local_addr().map_err(listen)?;
+        recorder::recorder();
+        Ok(Server { listener, address, router: routes::router(store), stop_timeout: config.stop_timeout })
+    }
+
+    /// Where it listens: the real port when port 0 was asked for.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves until `stop` is ready, then refuses new connections, answers what is in flight, and returns; what
+    /// has not finished within the stop timeout is cut. Dropping the future cuts everything at once.
+    pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<()> {
+        let (stopping, stopped) = oneshot::channel();
+        let graceful = async move {
+            stop.await;
+            // The receiver lives as long as this server; without it nobody is left to be told.
+            let _ = stopping.send(());
+        };
+        let out_of_time = async {
+            if stopped.await.is_ok() {
+                tokio::time::sleep(self.stop_timeout).await;
+            }
+        };
+        tokio::select! {
+            served = axum::serve(self.listener, self.router).with_graceful_shutdown(graceful) => {
+                served.map_err(Error::Accept)
+            }
+            () = out_of_time => {
+                tracing::warn!(stop_timeout = ?self.stop_timeout, "cut the requests that were still running");
+                Ok(())
+            }
+            never = recorder::upkeep() => match never {},
+        }
+    }
+}

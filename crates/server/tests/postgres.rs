@@ -1,0 +1,42 @@
+//! The server over a PostgreSQL that comes and goes.
+
+use std::time::Duration;
+
+use leasehold_server::{Config, Server};
+use leasehold_testkit::postgres::{Cluster, Settings};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+
+async fn health(address: std::net::SocketAddr) -> String {
+    let mut stream = TcpStream::connect(address).await.expect("connects");
+    let request = b"GET /health HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n";
+    stream.write_all(request).await.expect("sends");
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).await.expect("answers");
+    reply.lines().next().expect("has a status line").to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn health_follows_the_database_down_and_up_again() {
+    let cluster = Cluster::start(Settings::fast()).expect("starts");
+    let config = Config {
+        address: "127.0.0.1:0".to_owned(),
+        store: cluster.url("postgres").parse().expect("is a location"),
+        stop_timeout: Duration::from_secs(1),
+    };
+    let server = Server::bind(&config).await.expect("binds");
+    let address = server.address();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let running = tokio::spawn(server.run(async { drop(stopped.await) }));
+
+    assert_eq!(health(address).await, "HTTP/1.1 200 OK");
+    cluster.kill().expect("dies");
+    assert_eq!(health(address).await, "HTTP/1.1 503 Service Unavailable");
+    cluster.restart().expect("comes back");
+    assert_eq!(health(address).await, "HTTP/1.1 200 OK");
+
+    drop(stop);
+    running.await.expect("ends").expect("stops cleanly");
+}

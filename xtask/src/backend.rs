@@ -1,0 +1,48 @@
+//! The backends whose tests need a server. A backend's tests are the test targets that bear its name.
+
+use std::path::Path;
+
+use crate::cargo::read;
+use crate::{services, source};
+
+/// A test target name, and the service it needs.
+pub(crate) struct Backend {
+    pub(crate) name: &'static str,
+    service: &'static str,
+}
+
+pub(crate) const ALL: [Backend; 3] = [
+    Backend { name: "postgres", service: "postgres" },
+    Backend { name: "redis", service: "redis" },
+    Backend { name: "redis_cluster", service: "redis" },
+];
+
+impl Backend {
+    pub(crate) fn named(name: &str) -> Option<&'static Backend> {
+        ALL.iter().find(|backend| backend.name == name)
+    }
+
+    /// The packages with tests for this backend.
+    pub(crate) fn packages(&self) -> Vec<String> {
+        let file = format!("tests/{}.rs", self.name);
+        source::crates()
+            .iter()
+            .filter(|folder| folder.join(&file).exists())
+            .map(|folder| package(folder))
+            .collect()
+    }
+
+    /// Installs what is missing where that is allowed; otherwise says what to install.
+    pub(crate) fn prepare(&self) -> Result<(), String> {
+        let output = read(services::command().args(["install", self.service]).env("LEASEHOLD_INSTALL", "1"))?;
+        match output.status.success() {
+            true => Ok(()),
+            false => Err(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
+        }
+    }
+}
+
+/// The package in a folder under `crates/`.
+pub(crate) fn package(folder: &Path) -> String {
+    format!("leasehold-{}", folder.file_name().unwrap_or_default().to_string_lossy())
+}

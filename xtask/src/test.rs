@@ -1,0 +1,99 @@
+//! All tests, with the servers they need. What could not run is listed by name and never counted as passed.
+
+use std::process::Command;
+
+use crate::backend::{self, Backend};
+use crate::cargo::cargo;
+use crate::tally::{self, Tally};
+use crate::{Outcome, source};
+
+pub(crate) fn run(arguments: &[String]) -> Outcome {
+    let mut report = Report::default();
+    if arguments.is_empty() {
+        let in_ci = std::env::var_os("CI").map(|_| "CI runs every backend");
+        report.run("workspace", test().arg("--workspace"))?;
+        for backend in &backend::ALL {
+            report.run_backend(backend, &backend.packages(), in_ci)?;
+        }
+    }
+    for name in arguments {
+        match (Backend::named(name), crate_folder(name)) {
+            (Some(backend), _) => {
+                report.run_backend(backend, &backend.packages(), Some("it was asked for by name"))?;
+            }
+            (None, Some(package)) => {
+                report.run(name, test().args(["--package", &package]))?;
+                for backend in backend::ALL.iter().filter(|backend| backend.packages().contains(&package)) {
+                    report.run_backend(backend, std::slice::from_ref(&package), None)?;
+                }
+            }
+            (None, None) => return Err(format!("no crate and no backend is called '{name}'")),
+        }
+    }
+    report.close()
+}
+
+fn test() -> Command {
+    let mut command = cargo();
+    command.args(["test", "--locked"]);
+    command
+}
+
+fn crate_folder(name: &str) -> Option<String> {
+    let folder = source::crates().into_iter().find(|folder| folder.ends_with(name))?;
+    Some(backend::package(&folder))
+}
+
+#[derive(Default)]
+struct Report {
+    total: Tally,
+    lines: Vec<String>,
+    not_run: u64,
+    must_run: Vec<String>,
+}
+
+impl Report {
+    fn run(&mut self, suite: &str, command: &mut Command) -> Outcome {
+        println!("\n== {suite}");
+        let tally = tally::run(command.arg("--no-fail-fast"))?;
+        self.count(suite, tally);
+        Ok(())
+    }
+
+    /// `required` says why a missing server is a failure here, if it is one.
+    fn run_backend(&mut self, backend: &Backend, packages: &[String], required: Option<&str>) -> Outcome {
+        println!("\n== {}", backend.name);
+        if let Err(reason) = backend.prepare() {
+            self.not_run += 1;
+            self.lines.push(format!("{:<16} not run: {reason}", backend.name));
+            self.must_run.extend(required.map(|why| format!("{} was not run, and {why}", backend.name)));
+            return Ok(());
+        }
+        let mut tally = Tally::default();
+        for package in packages {
+            let mut command = test();
+            command.args(["--no-fail-fast", "--package", package, "--test", backend.name, "--", "--ignored"]);
+            tally.add(tally::run(&mut command)?);
+        }
+        self.count(backend.name, tally);
+        Ok(())
+    }
+
+    fn count(&mut self, suite: &str, tally: Tally) {
+        self.lines.push(format!("{suite:<16} {} passed, {} failed", tally.passed, tally.failed));
+        self.total.add(tally);
+    }
+
+    fn close(self) -> Outcome {
+        println!("\n== summary");
+        for line in &self.lines {
+            println!("{line}");
+        }
+        println!("\n{} passed, {} failed, {} skipped", self.total.passed, self.total.failed, self.not_run);
+        match (self.total.failed, self.must_run.is_empty()) {
+            (0, true) => Ok(()),
+            (0, false) => Err(self.must_run.join("; ")),
+            (failed, _) => Err(format!("{failed} test(s) failed")),
+        }
+    }
+}
