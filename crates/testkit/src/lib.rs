@@ -3,6 +3,7 @@
 //! - [`postgres::Cluster`]: a PostgreSQL server of its own, from a cached data folder, with a fresh database or
 //!   schema per test.
 //! - [`redis::Server`] and [`redis::Cluster`]: the same for Redis.
+//! - [`pgbouncer::PgBouncer`]: a transaction pooler in front of a cluster.
 //! - [`proxy::FaultProxy`]: a TCP proxy that cuts, swallows, delays, or loses the reply, by rule.
 //!
 //! # Nothing is left running
@@ -20,7 +21,7 @@
 //! # Environment
 //! | variable | meaning |
 //! | --- | --- |
-//! | `LEASEHOLD_POSTGRES_BIN`, `LEASEHOLD_REDIS_BIN` | folder of the server programs; nothing else is looked at |
+//! | `LEASEHOLD_POSTGRES_BIN`, `LEASEHOLD_REDIS_BIN`, `LEASEHOLD_PGBOUNCER_BIN` | folder of the server programs; nothing else is looked at |
 //! | `LEASEHOLD_INSTALL=1` | a missing Debian package may be installed (root or passwordless sudo) |
 //!
 //! Linux only: the guardian reads `/proc`.
@@ -31,6 +32,7 @@ mod folder;
 mod guardian;
 mod install;
 mod memory;
+pub mod pgbouncer;
 mod port;
 pub mod postgres;
 mod program;

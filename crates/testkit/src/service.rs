@@ -17,6 +17,8 @@ pub enum Service {
     Postgres,
     /// Redis, alone or as a cluster.
     Redis,
+    /// PgBouncer, which is nothing without a PostgreSQL behind it.
+    PgBouncer,
 }
 
 /// Programs of a server, found.
@@ -38,7 +40,7 @@ pub(crate) struct Places {
 }
 
 impl Service {
-    /// Every service the testkit knows.
+    /// Every service that can be started by itself.
     pub const ALL: [Service; 2] = [Service::Postgres, Service::Redis];
 
     /// The service of this name.
@@ -53,6 +55,7 @@ impl Service {
         match self {
             Service::Postgres => "postgres",
             Service::Redis => "redis",
+            Service::PgBouncer => "pgbouncer",
         }
     }
 
@@ -62,6 +65,7 @@ impl Service {
         match self {
             Service::Postgres => "postgresql",
             Service::Redis => "redis-server",
+            Service::PgBouncer => "pgbouncer",
         }
     }
 
@@ -71,6 +75,7 @@ impl Service {
         match self {
             Service::Postgres => "LEASEHOLD_POSTGRES_BIN",
             Service::Redis => "LEASEHOLD_REDIS_BIN",
+            Service::PgBouncer => "LEASEHOLD_PGBOUNCER_BIN",
         }
     }
 
@@ -79,6 +84,7 @@ impl Service {
         match self {
             Service::Postgres => &["postgres", "initdb"],
             Service::Redis => &["redis-server"],
+            Service::PgBouncer => &["pgbouncer"],
         }
     }
 

@@ -87,7 +87,10 @@ impl Arena {
                 Form::Broken => Contender::Broken(session(fixture.url()).await),
                 _ => {
                     let mode = if form == Form::Exclusive { Mode::Exclusive } else { Mode::Shared };
-                    Contender::Backend(PostgresBackend::new(fixture.pool(), Config { mode, ..Config::default() }))
+                    Contender::Backend(PostgresBackend::new(
+                        fixture.pool(),
+                        Config { mode, ..Config::default() },
+                    ))
                 }
             }));
         }
@@ -139,7 +142,8 @@ impl Arena {
 
     /// The lock row and the counter tell the same story.
     async fn counter_and_row(&self) -> (i64, i64) {
-        let counter = format!("SELECT max(fence) FROM syncguard_fence_counters WHERE fence_key = 'fence:{}'", self.key);
+        let counter =
+            format!("SELECT max(fence) FROM syncguard_fence_counters WHERE fence_key = 'fence:{}'", self.key);
         let row = format!("SELECT max(fence)::bigint FROM syncguard_locks WHERE key = '{}'", self.key);
         (self.fixture.number(&counter).await, self.fixture.number(&row).await)
     }
@@ -170,7 +174,11 @@ async fn advisory_lock_inside_its_statement_is_caught() {
     let arena = Arena::open(Form::Broken).await;
     let blocker = arena.blocker(ADVISORY).await;
     let granted = arena.race(blocker, "COMMIT").await;
-    assert!(granted.len() > 1, "the broken form granted {granted:?} to {CONTENDERS} contenders of {:?}", arena.form);
+    assert!(
+        granted.len() > 1,
+        "the broken form granted {granted:?} to {CONTENDERS} contenders of {:?}",
+        arena.form
+    );
 }
 
 /// All wait for a counter that another transaction is about to insert, and then does not.
@@ -209,9 +217,15 @@ async fn hold_behind_an_absent_counter_keeps_all_out() {
 async fn fence_is_counted_after_the_wait() {
     for form in RIGHT {
         let arena = Arena::open(form).await;
-        arena.fixture.outside.batch_execute(&COUNTER_AT_FIVE.replace("{key}", &arena.key)).await.expect("counter");
-        let blocker =
-            arena.blocker("UPDATE syncguard_fence_counters SET fence = 9 WHERE fence_key = 'fence:{key}'").await;
+        arena
+            .fixture
+            .outside
+            .batch_execute(&COUNTER_AT_FIVE.replace("{key}", &arena.key))
+            .await
+            .expect("counter");
+        let blocker = arena
+            .blocker("UPDATE syncguard_fence_counters SET fence = 9 WHERE fence_key = 'fence:{key}'")
+            .await;
         assert_eq!(arena.race(blocker, "COMMIT").await, [10], "{form:?}");
         assert_eq!(arena.counter_and_row().await, (10, 10), "{form:?}");
     }

@@ -57,7 +57,8 @@ pub(crate) async fn decide(
     let fence_key = format!("fence:{key}");
     transaction.execute("SELECT pg_advisory_xact_lock(hashtext($1))", &[&key]).await.expect("locks");
     let now = now(transaction).await;
-    let held = transaction.query_opt("SELECT expires_at_ms FROM syncguard_locks WHERE key = $1", &[&key]).await;
+    let held =
+        transaction.query_opt("SELECT expires_at_ms FROM syncguard_locks WHERE key = $1", &[&key]).await;
     if held.expect("reads").is_some_and(|row| row.get::<_, i64>(0) > now - 1_000) {
         return None;
     }

@@ -109,6 +109,7 @@ impl Running {
         Ok(match service {
             Service::Postgres => Running::Postgres(postgres::Cluster::start(postgres::Settings::durable())?),
             Service::Redis => Running::Redis(redis::Server::start(redis::Settings::durable())?),
+            Service::PgBouncer => unreachable!("it is not among those that can be asked for"),
         })
     }
 
