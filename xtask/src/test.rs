@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
 
 fn test() -> Command {
     let mut command = cargo();
-    command.args(["test", "--locked"]);
+    command.args(["test", "--locked"]).env("LEASEHOLD_INSTALL", "1");
     command
 }
 

@@ -4,6 +4,7 @@
 //!   schema per test.
 //! - [`redis::Server`] and [`redis::Cluster`]: the same for Redis.
 //! - [`firestore::Emulator`]: Google's Firestore emulator, with a project per test.
+//! - [`pgbouncer::PgBouncer`]: a transaction pooler in front of a cluster.
 //! - [`proxy::FaultProxy`]: a TCP proxy that cuts, swallows, delays, or loses the reply, by rule.
 //!
 //! # Nothing is left running
@@ -21,7 +22,7 @@
 //! # Environment
 //! | variable | meaning |
 //! | --- | --- |
-//! | `LEASEHOLD_POSTGRES_BIN`, `LEASEHOLD_REDIS_BIN` | folder of the server programs; nothing else is looked at |
+//! | `LEASEHOLD_POSTGRES_BIN`, `LEASEHOLD_REDIS_BIN`, `LEASEHOLD_PGBOUNCER_BIN` | folder of the server programs; nothing else is looked at |
 //! | `FIRESTORE_EMULATOR_HOST` | `host:port` of a running Firestore emulator to use instead of starting one |
 //! | `LEASEHOLD_FIRESTORE_EMULATOR_JAR` | the emulator's jar; nothing else is looked at |
 //! | `LEASEHOLD_INSTALL=1` | a missing Debian package may be installed (root or passwordless sudo) |
@@ -35,6 +36,7 @@ mod folder;
 mod guardian;
 mod install;
 mod memory;
+pub mod pgbouncer;
 mod port;
 pub mod postgres;
 mod program;

@@ -19,6 +19,8 @@ pub enum Service {
     Redis,
     /// Google's Firestore emulator. Never installed from here: it comes from Google's own package source.
     Firestore,
+    /// PgBouncer, which is nothing without a PostgreSQL behind it.
+    PgBouncer,
 }
 
 /// Programs of a server, found.
@@ -40,7 +42,7 @@ pub(crate) struct Places {
 }
 
 impl Service {
-    /// Every service the testkit knows.
+    /// Every service that can be started by itself.
     pub const ALL: [Service; 3] = [Service::Postgres, Service::Redis, Service::Firestore];
 
     /// The service of this name.
@@ -56,6 +58,7 @@ impl Service {
             Service::Postgres => "postgres",
             Service::Redis => "redis",
             Service::Firestore => "firestore",
+            Service::PgBouncer => "pgbouncer",
         }
     }
 
@@ -66,6 +69,7 @@ impl Service {
             Service::Postgres => "postgresql",
             Service::Redis => "redis-server",
             Service::Firestore => "google-cloud-cli-firestore-emulator",
+            Service::PgBouncer => "pgbouncer",
         }
     }
 
@@ -76,6 +80,7 @@ impl Service {
             Service::Postgres => "LEASEHOLD_POSTGRES_BIN",
             Service::Redis => "LEASEHOLD_REDIS_BIN",
             Service::Firestore => "LEASEHOLD_FIRESTORE_EMULATOR_JAR",
+            Service::PgBouncer => "LEASEHOLD_PGBOUNCER_BIN",
         }
     }
 
@@ -85,6 +90,7 @@ impl Service {
             Service::Postgres => &["postgres", "initdb"],
             Service::Redis => &["redis-server"],
             Service::Firestore => &["cloud_firestore_emulator", "java"],
+            Service::PgBouncer => &["pgbouncer"],
         }
     }
 
@@ -166,7 +172,7 @@ impl Service {
     pub(crate) fn install_command(self) -> String {
         let package = self.package();
         match self {
-            Service::Postgres | Service::Redis => format!("apt-get install {package}"),
+            Service::Postgres | Service::Redis | Service::PgBouncer => format!("apt-get install {package}"),
             Service::Firestore => format!(
                 "add Google's package source (https://cloud.google.com/sdk/docs/install), then \
                  apt-get install {package} default-jre-headless; or set FIRESTORE_EMULATOR_HOST to one that runs"

@@ -123,7 +123,9 @@ impl Pool {
             drop(Session::take(session));
             return;
         };
-        let cancel = (running && self.dialect().cancels()).then(|| session.cancel_token());
+        // PgBouncer 1.18, the one of Debian 12, was seen to die of cancel requests.
+        let cancels = self.dialect().cancels() && !self.behind_pooler();
+        let cancel = (running && cancels).then(|| session.cancel_token());
         let tls = self.0.tls.clone();
         self.0.tidying.spawn_on(
             async move {

@@ -18,7 +18,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A clock of the schema's own, which stands still: it hides the server's, because the schema comes first in the path
 /// and the backend's statements do not name one.
-const FROZEN_CLOCK: &str = "
+pub(crate) const FROZEN_CLOCK: &str = "
     CREATE TABLE frozen (at timestamptz NOT NULL);
     INSERT INTO frozen VALUES (date_trunc('second', now()));
     CREATE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS 'SELECT at FROM frozen';";
@@ -26,6 +26,8 @@ const FROZEN_CLOCK: &str = "
 /// A schema with the tables in it.
 pub(crate) struct Fixture {
     url: String,
+    /// Of the schema; the server shows it with every session of a backend.
+    pub(crate) name: String,
     /// Sees the schema, does not go through the code under test.
     pub(crate) outside: Client,
 }
@@ -51,7 +53,7 @@ impl Fixture {
         // Named, or it would come first by itself and its clock before ours.
         let url = format!("{}%2Cpg_catalog", schema.url());
         let outside = session(&url).await;
-        Fixture { url, outside }
+        Fixture { url, name: schema.name().to_owned(), outside }
     }
 
     pub(crate) fn url(&self) -> &str {
@@ -59,7 +61,9 @@ impl Fixture {
     }
 
     pub(crate) fn pool(&self) -> Pool {
-        pool(&self.url, 4)
+        let connection = ConnectionString::parse(&self.url).expect("url");
+        let config = leasehold_txn::Config::new(connection).size_max(4).application_name(&self.name);
+        Pool::new(config).expect("pool")
     }
 
     pub(crate) fn backend(&self, mode: Mode) -> PostgresBackend {

@@ -111,6 +111,7 @@ impl Running {
             Service::Postgres => Running::Postgres(postgres::Cluster::start(postgres::Settings::durable())?),
             Service::Redis => Running::Redis(redis::Server::start(redis::Settings::durable())?),
             Service::Firestore => Running::Firestore(firestore::Emulator::start()?),
+            Service::PgBouncer => unreachable!("it is not among those that can be asked for"),
         })
     }
 

@@ -20,3 +20,5 @@ pub use cluster::Cluster;
 pub use database::Database;
 pub use schema::Schema;
 pub use settings::Settings;
+
+pub(crate) use ready::takes_sessions;

@@ -12,7 +12,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
 const PROTOCOL: u32 = 3 << 16;
 
 /// Whether a session of user `postgres` would be let in now.
-pub(super) fn takes_sessions(address: SocketAddr) -> bool {
+pub(crate) fn takes_sessions(address: SocketAddr) -> bool {
     ask(address).is_ok_and(|answer| answer == b'R')
 }
 
