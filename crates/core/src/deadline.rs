@@ -28,7 +28,8 @@ impl Deadline {
         Self::starting(clock.instant(), timeout)
     }
 
-    fn starting(now: Instant, timeout: Duration) -> Self {
+    /// So long from this instant: for callers whose time is not the system's.
+    pub fn starting(now: Instant, timeout: Duration) -> Self {
         Self(now.checked_add(timeout).or_else(|| now.checked_add(FAR)).unwrap_or(now))
     }
 

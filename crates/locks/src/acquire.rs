@@ -1,9 +1,10 @@
 //! Getting a key: one try, or tries until a deadline.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use leasehold_core::{Deadline, Key, LockId, Ttl};
 use tokio::runtime::Handle;
+use tokio::time::Instant;
 
 use crate::guard::Hold;
 use crate::{
@@ -69,9 +70,10 @@ struct Patience {
 
 impl Patience {
     fn new(timeout: Duration, retry: Retry) -> Self {
+        let started = Instant::now();
         Patience {
-            started: Instant::now(),
-            deadline: Deadline::after(timeout),
+            started,
+            deadline: Deadline::starting(started.into_std(), timeout),
             retry,
             attempts: 0,
             retries: 0,
@@ -84,7 +86,7 @@ impl Patience {
         if self.retries >= self.retry.retries_max {
             return Err(self.timeout(key));
         }
-        let remaining = self.deadline.remaining(Instant::now());
+        let remaining = self.deadline.remaining(Instant::now().into_std());
         let delay = self.retry.delay_after(self.retries + 1, retry::random()).min(remaining);
         let holder_ends = free_in.map_or(Duration::MAX, |free_in| free_in.max(WAIT_MIN));
         tokio::select! {
@@ -95,7 +97,7 @@ impl Patience {
                 }
             }
         }
-        match self.deadline.is_past(Instant::now()) {
+        match self.deadline.is_past(Instant::now().into_std()) {
             true => Err(self.timeout(key)),
             false => Ok(()),
         }

@@ -1,7 +1,6 @@
-use std::time::Instant;
-
 use leasehold_core::{Fence, Key, LockId, Timestamp, Ttl};
 use tokio::runtime::Handle;
+use tokio::time::Instant;
 
 use crate::keeper::{KeepOptions, KeptGuard};
 use crate::{Error, ExtendOutcome, Grant, Locks, OnReleaseError, ReleaseContext, ReleaseOutcome, Result};

@@ -1,11 +1,12 @@
 //! A lock that extends itself, and tells its holder in time when it no longer can.
 
 use std::future::Future;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use leasehold_core::{Fence, Key, LockId, Refusal, Ttl};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::retry::{fraction, random};
@@ -153,10 +154,10 @@ impl Keeper {
         loop {
             let lost_at = self.lost_at();
             let Some(extend_at) = self.extend_at() else {
-                tokio::time::sleep_until(lost_at.into()).await;
+                tokio::time::sleep_until(lost_at).await;
                 return Loss::HoldMax;
             };
-            tokio::time::sleep_until(extend_at.min(lost_at).into()).await;
+            tokio::time::sleep_until(extend_at.min(lost_at)).await;
             if let Err(loss) = self.extend_until(lost_at).await {
                 return loss;
             }
@@ -168,7 +169,7 @@ impl Keeper {
         loop {
             let sent_at = Instant::now();
             let extending = self.locks.extend(&self.lock_id, self.ttl);
-            match tokio::time::timeout_at(lost_at.into(), extending).await {
+            match tokio::time::timeout_at(lost_at, extending).await {
                 Ok(Ok(ExtendOutcome::Extended { .. })) => {
                     self.confirmed_at = sent_at;
                     return Ok(());
@@ -178,7 +179,7 @@ impl Keeper {
                 Err(_too_late) => return Err(Loss::Unconfirmed),
             }
             let pause = fraction(self.ttl.as_duration(), 0.05 + 0.05 * random());
-            tokio::time::sleep_until((Instant::now() + pause).min(lost_at).into()).await;
+            tokio::time::sleep_until((Instant::now() + pause).min(lost_at)).await;
             if Instant::now() >= lost_at {
                 return Err(Loss::Unconfirmed);
             }

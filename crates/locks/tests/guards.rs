@@ -1,0 +1,318 @@
+//! Guards over a store that fails, hangs or loses answers, on a clock that only tests move.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use leasehold_core::{Key, LockCode, LockId, LockRecord, ManualClock, Timestamp, Ttl};
+use leasehold_locks::backend::memory::MemoryBackend;
+use leasehold_locks::backend::{Capabilities, LockBackend};
+use leasehold_locks::{
+    AcquireOptions, AcquireOutcome, AcquireRequest, Backoff, Config, Error, ExtendOutcome, ExtendRequest,
+    Guard, Jitter, KeepOptions, ListRequest, Locks, LookupBy, Loss, OnReleaseError, ReleaseOutcome, Result,
+    Retry, Watch,
+};
+use parking_lot::Mutex;
+use tokio::sync::{Notify, mpsc};
+use tokio::time::Instant;
+
+/// A store whose writes a test can make fail, hang, or lose their answers.
+#[derive(Debug)]
+struct Faulty {
+    inner: MemoryBackend,
+    faults: Mutex<Faults>,
+    released: Notify,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Faults {
+    extend: Fault,
+    release: Fault,
+    acquire: Fault,
+    releases: u32,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+enum Fault {
+    #[default]
+    None,
+    /// Refused by the store; nothing happened.
+    Fails,
+    /// Never answered.
+    Hangs,
+    /// Done, and the answer lost.
+    LosesAnswer,
+}
+
+impl Faulty {
+    fn new() -> Arc<Self> {
+        let clock = ManualClock::new(Timestamp::from_millis(1_700_000_000_000));
+        let inner = MemoryBackend::with_clock(Arc::new(clock));
+        Arc::new(Faulty { inner, faults: Mutex::default(), released: Notify::new() })
+    }
+
+    fn set(&self, change: impl FnOnce(&mut Faults)) {
+        change(&mut self.faults.lock());
+    }
+
+    fn releases(&self) -> u32 {
+        self.faults.lock().releases
+    }
+}
+
+async fn through<T>(
+    operation: &'static str,
+    fault: Fault,
+    work: impl Future<Output = Result<T>>,
+) -> Result<T> {
+    match fault {
+        Fault::None => work.await,
+        Fault::Fails => Err(Error::Store {
+            operation,
+            lock_code: LockCode::ServiceUnavailable,
+            source: "told to fail".into(),
+        }),
+        Fault::Hangs => std::future::pending().await,
+        Fault::LosesAnswer => {
+            work.await?;
+            Err(Error::Indeterminate { operation, source: "told to lose the answer".into() })
+        }
+    }
+}
+
+#[async_trait::async_trait]
+impl LockBackend for Faulty {
+    async fn acquire(&self, request: &AcquireRequest) -> Result<AcquireOutcome> {
+        let fault = self.faults.lock().acquire;
+        through("acquire", fault, self.inner.acquire(request)).await
+    }
+    async fn extend(&self, request: &ExtendRequest) -> Result<ExtendOutcome> {
+        let fault = self.faults.lock().extend;
+        through("extend", fault, self.inner.extend(request)).await
+    }
+    async fn release(&self, lock_id: &LockId) -> Result<ReleaseOutcome> {
+        let fault = {
+            let mut faults = self.faults.lock();
+            faults.releases += 1;
+            faults.release
+        };
+        self.released.notify_one();
+        through("release", fault, self.inner.release(lock_id)).await
+    }
+    async fn is_locked(&self, key: &Key) -> Result<bool> {
+        self.inner.is_locked(key).await
+    }
+    async fn lookup(&self, by: LookupBy<'_>) -> Result<Option<LockRecord>> {
+        self.inner.lookup(by).await
+    }
+    async fn list(&self, request: &ListRequest) -> Result<Vec<LockRecord>> {
+        self.inner.list(request).await
+    }
+    async fn watch(&self, key: &Key) -> Watch {
+        self.inner.watch(key).await
+    }
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+}
+
+fn key() -> Key {
+    Key::parse("customer:4711").unwrap()
+}
+
+fn locks(store: &Arc<Faulty>) -> Locks {
+    Locks::with_config(store.clone(), Config::default())
+}
+
+async fn guard(locks: &Locks) -> Guard {
+    locks.acquire(&key(), &AcquireOptions::default()).await.unwrap()
+}
+
+/// Locks that tell of the releases nobody awaited.
+fn telling(
+    store: &Arc<Faulty>,
+    config: Config,
+) -> (Locks, mpsc::UnboundedReceiver<(&'static str, Key, LockId)>) {
+    let (telling, told) = mpsc::unbounded_channel();
+    let on_release_error = OnReleaseError::call(move |error, context| {
+        let _ = telling.send((error.code(), context.key.clone(), context.lock_id));
+    });
+    (Locks::with_config(store.clone(), Config { on_release_error, ..config }), told)
+}
+
+#[test]
+fn defaults_are_syncguards() {
+    let options = AcquireOptions::default();
+    assert_eq!((options.ttl.as_millis(), options.timeout), (30_000, Duration::from_secs(5)));
+    let Retry { retries_max, delay, backoff, jitter } = options.retry;
+    assert_eq!((retries_max, delay), (10, Duration::from_millis(100)));
+    assert_eq!((backoff, jitter), (Backoff::Exponential, Jitter::Equal));
+}
+
+#[tokio::test(start_paused = true)]
+async fn loss_is_told_before_the_lease_ends_when_the_store_cannot_be_reached() {
+    for fault in [Fault::Fails, Fault::Hangs, Fault::LosesAnswer] {
+        let store = Faulty::new();
+        let locks = locks(&store);
+        let started = Instant::now();
+        let kept = guard(&locks).await.keep(KeepOptions::default()).await.unwrap();
+        store.set(|faults| faults.extend = fault);
+        assert_eq!(kept.lost().await, Loss::Unconfirmed, "{fault:?}");
+        let (told_after, ttl) = (started.elapsed(), Duration::from_secs(30));
+        assert!(told_after < ttl, "{fault:?}: told after {told_after:?} of {ttl:?}");
+        assert!(told_after >= ttl * 8 / 10, "{fault:?}: given up after {told_after:?} of {ttl:?}");
+        store.set(|faults| faults.release = Fault::None);
+        kept.dispose().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn store_that_comes_back_in_time_costs_nothing() {
+    let store = Faulty::new();
+    let kept = guard(&locks(&store)).await.keep(KeepOptions::default()).await.unwrap();
+    store.set(|faults| faults.extend = Fault::Fails);
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    store.set(|faults| faults.extend = Fault::None);
+    tokio::time::sleep(Duration::from_secs(300)).await;
+    assert!(!kept.is_lost());
+    assert_eq!(kept.release().await.unwrap(), ReleaseOutcome::Released);
+}
+
+#[tokio::test(start_paused = true)]
+async fn hold_max_ends_a_hold_that_could_go_on() {
+    let store = Faulty::new();
+    let options = KeepOptions { hold_max: Some(Duration::from_secs(100)), ..KeepOptions::default() };
+    let started = Instant::now();
+    let kept = guard(&locks(&store)).await.keep(options).await.unwrap();
+    assert_eq!(kept.lost().await, Loss::HoldMax);
+    let held = started.elapsed();
+    assert!((Duration::from_secs(100)..Duration::from_secs(130)).contains(&held), "{held:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn hold_under_a_repeated_id_is_confirmed_before_it_is_kept() {
+    let store = Faulty::new();
+    let locks = locks(&store);
+    let options = AcquireOptions::default().lock_id(LockId::generate().unwrap());
+    let first = locks.acquire(&key(), &options).await.unwrap();
+    first.forget();
+    let again = locks.acquire(&key(), &options).await.unwrap();
+    locks.release(again.lock_id()).await.unwrap();
+    let refused = again.keep(KeepOptions::default()).await.unwrap_err();
+    assert_eq!(refused.code(), "lock.ended");
+}
+
+#[tokio::test]
+async fn unknown_acquire_with_our_id_is_given_back() {
+    let store = Faulty::new();
+    store.set(|faults| faults.acquire = Fault::LosesAnswer);
+    let refused = locks(&store).acquire(&key(), &AcquireOptions::default()).await.unwrap_err();
+    assert!(matches!(refused, Error::Indeterminate { .. }), "{refused:?}");
+    store.released.notified().await;
+    store.set(|faults| faults.acquire = Fault::None);
+    guard(&locks(&store)).await.release().await.unwrap();
+}
+
+#[tokio::test]
+async fn unknown_acquire_with_the_callers_id_is_left_to_the_caller() {
+    let store = Faulty::new();
+    let options = AcquireOptions::default().lock_id(LockId::generate().unwrap());
+    store.set(|faults| faults.acquire = Fault::LosesAnswer);
+    locks(&store).acquire(&key(), &options).await.unwrap_err();
+    store.set(|faults| faults.acquire = Fault::None);
+    let guard = locks(&store).acquire(&key(), &options).await.unwrap();
+    assert_eq!((guard.fence().as_u64(), store.releases()), (1, 0), "the same grant, and nobody gave it back");
+    guard.release().await.unwrap();
+}
+
+#[tokio::test]
+async fn manual_release_returns_its_error_and_reports_nothing() {
+    let store = Faulty::new();
+    let (locks, mut told) = telling(&store, Config::default());
+    let guard = guard(&locks).await;
+    store.set(|faults| faults.release = Fault::Fails);
+    assert_eq!(guard.release().await.unwrap_err().code(), "lock.unavailable");
+    assert_eq!(
+        (store.releases(), told.try_recv().is_err()),
+        (1, true),
+        "one attempt, told to the caller alone"
+    );
+}
+
+#[tokio::test]
+async fn failed_disposal_and_failed_drop_are_reported_with_their_context() {
+    let store = Faulty::new();
+    let (locks, mut told) = telling(&store, Config::default());
+    for dropped in [false, true] {
+        let guard = guard(&locks).await;
+        let lock_id = *guard.lock_id();
+        store.set(|faults| faults.release = Fault::Fails);
+        match dropped {
+            false => guard.dispose().await,
+            true => drop(guard),
+        }
+        assert_eq!(told.recv().await.unwrap(), ("lock.unavailable", key(), lock_id));
+        store.set(|faults| faults.release = Fault::None);
+        locks.release(&lock_id).await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn disposal_stops_waiting_at_its_timeout_and_reports_it_only_when_asked() {
+    for report in [false, true] {
+        let store = Faulty::new();
+        let config = Config {
+            release_timeout: Some(Duration::from_secs(3)),
+            report_release_timeout: report,
+            ..Config::default()
+        };
+        let (locks, mut told) = telling(&store, config);
+        let guard = guard(&locks).await;
+        store.set(|faults| faults.release = Fault::Hangs);
+        let started = Instant::now();
+        guard.dispose().await;
+        assert_eq!(started.elapsed(), Duration::from_secs(3));
+        assert_eq!(told.try_recv().ok().map(|(code, ..)| code), report.then_some("lock.timeout"));
+    }
+}
+
+#[tokio::test]
+async fn panic_in_the_report_does_not_reach_the_caller() {
+    let store = Faulty::new();
+    let on_release_error = OnReleaseError::call(|_, _| panic!("broken callback"));
+    let locks = Locks::with_config(store.clone(), Config { on_release_error, ..Config::default() });
+    let guard = guard(&locks).await;
+    store.set(|faults| faults.release = Fault::Fails);
+    guard.dispose().await;
+}
+
+#[test]
+fn guard_dropped_outside_a_runtime_only_leaves_its_ttl() {
+    let store = Faulty::new();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let guard = runtime.block_on(async { guard(&locks(&store)).await });
+    drop(runtime);
+    drop(guard);
+    assert_eq!(store.releases(), 0);
+}
+
+#[tokio::test]
+async fn default_report_names_neither_key_nor_id() {
+    let store = Faulty::new();
+    let locks = locks(&store);
+    let guard = guard(&locks).await;
+    let lock_id = guard.lock_id().as_str().to_owned();
+    store.set(|faults| faults.release = Fault::Fails);
+    let error = guard.release().await.unwrap_err();
+    let shown = format!("{error} {error:?}");
+    assert!(!shown.contains("4711") && !shown.contains(&lock_id), "{shown}");
+}
+
+#[tokio::test]
+async fn ttl_of_a_guard_may_be_as_long_as_a_ttl_can_be() {
+    let store = Faulty::new();
+    let options = AcquireOptions::default().ttl(Ttl::MAX);
+    let kept =
+        locks(&store).acquire(&key(), &options).await.unwrap().keep(KeepOptions::default()).await.unwrap();
+    assert!(!kept.is_lost());
+    kept.release().await.unwrap();
+}
