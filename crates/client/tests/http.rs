@@ -24,6 +24,7 @@ impl Harness for Http {
         let config = Config {
             address: "127.0.0.1:0".to_owned(),
             store: StoreLocation::Memory,
+            locks: Default::default(),
             stop_timeout: Duration::ZERO,
         };
         let locks = Arc::new(MemoryBackend::with_clock(Arc::new(clock.clone())));

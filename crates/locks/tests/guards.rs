@@ -116,7 +116,7 @@ impl LockBackend for Faulty {
 }
 
 fn key() -> Key {
-    Key::parse("customer:4711").unwrap()
+    Key::parse("customer:4711").expect("is a key")
 }
 
 fn locks(store: &Arc<Faulty>) -> Locks {
@@ -124,7 +124,7 @@ fn locks(store: &Arc<Faulty>) -> Locks {
 }
 
 async fn guard(locks: &Locks) -> Guard {
-    locks.acquire(&key(), &AcquireOptions::default()).await.unwrap()
+    locks.acquire(&key(), &AcquireOptions::default()).await.expect("is free")
 }
 
 /// Locks that tell of the releases nobody awaited.

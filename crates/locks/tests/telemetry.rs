@@ -23,7 +23,7 @@ fn locks(include_raw: IncludeRaw) -> (Locks, Told) {
 }
 
 fn key() -> Key {
-    Key::parse("customer:4711").unwrap()
+    Key::parse("customer:4711").expect("is a key")
 }
 
 fn take(told: &Told) -> Event {

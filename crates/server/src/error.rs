@@ -1,4 +1,5 @@
 use std::io;
+use std::path::PathBuf;
 
 use leasehold_core::Class;
 
@@ -17,6 +18,30 @@ pub enum Error {
     StoreScheme {
         /// The scheme alone: the rest of a URL may hold a password.
         scheme: String,
+    },
+    /// The configuration file cannot be read.
+    #[error("configuration file {path} cannot be read", path = path.display())]
+    ConfigUnreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The configuration file is longer than any of ours.
+    #[error("configuration file {path} exceeds {limit} bytes", path = path.display())]
+    ConfigTooLong {
+        /// The file.
+        path: PathBuf,
+        /// Bytes it may have.
+        limit: u64,
+    },
+    /// The configuration file is not YAML, or says what nobody knows.
+    #[error("configuration file {path}: {reason}", path = path.display())]
+    ConfigMalformed {
+        /// The file.
+        path: PathBuf,
+        /// Where and what.
+        reason: String,
     },
     /// The embedded store could not be used.
     #[error(transparent)]
@@ -50,6 +75,9 @@ impl Error {
             Error::StoreEmpty => "server.store_empty",
             Error::StoreMemorySuffix => "server.store_memory_suffix",
             Error::StoreScheme { .. } => "server.store_scheme",
+            Error::ConfigUnreadable { .. } => "server.config_unreadable",
+            Error::ConfigTooLong { .. } => "server.config_too_long",
+            Error::ConfigMalformed { .. } => "server.config_malformed",
             Error::Embedded(inner) => inner.code(),
             Error::Postgres(inner) => inner.code(),
             Error::Locks(inner) => inner.code(),
@@ -61,7 +89,12 @@ impl Error {
     /// What the caller should do next.
     pub fn class(&self) -> Class {
         match self {
-            Error::StoreEmpty | Error::StoreMemorySuffix | Error::StoreScheme { .. } => Class::Rejected,
+            Error::StoreEmpty
+            | Error::StoreMemorySuffix
+            | Error::StoreScheme { .. }
+            | Error::ConfigUnreadable { .. }
+            | Error::ConfigTooLong { .. }
+            | Error::ConfigMalformed { .. } => Class::Rejected,
             Error::Embedded(inner) => inner.class(),
             Error::Postgres(inner) => inner.class(),
             Error::Locks(inner) => inner.class(),

@@ -4,6 +4,7 @@
 //! can fail at start; [`Server::run`] serves until it is told to stop.
 
 mod config;
+mod config_file;
 mod error;
 mod location;
 mod recorder;
@@ -13,7 +14,8 @@ mod server;
 mod services;
 mod store;
 
-pub use config::{Config, DEFAULT_ADDRESS, DEFAULT_STORE};
+pub use config::{Config, DEFAULT_ADDRESS, DEFAULT_STORE, LocksConfig};
+pub use config_file::ConfigFile;
 pub use error::{Error, Result};
 pub use location::StoreLocation;
 pub use server::Server;

@@ -22,7 +22,7 @@ pub struct Server {
 impl Server {
     /// Opens the store and takes the address. Dropping the future midway leaves neither held.
     pub async fn bind(config: &Config) -> Result<Self> {
-        let services = Services::over(Store::open(&config.store).await?)?;
+        let services = Services::over(Store::open(&config.store).await?, &config.locks).await?;
         Server::serve(config, services).await
     }
 

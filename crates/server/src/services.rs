@@ -5,10 +5,12 @@ use std::time::Duration;
 use leasehold_locks::backend::embedded::EmbeddedBackend;
 use leasehold_locks::backend::memory::MemoryBackend;
 use leasehold_locks::backend::postgres::{self, FusedBackend, FusedConfig, OptionalColumns, PostgresBackend};
+use leasehold_locks::backend::{BackendLocation, BackendOptions};
 use leasehold_locks::{Config, LockBackend, Locks};
+use leasehold_txn::{Pool, Registry};
 
-use crate::Result;
 use crate::store::Store;
+use crate::{LocksConfig, Result};
 
 /// How long to wait before asking again a database that could not be prepared.
 const PREPARE_PAUSE: Duration = Duration::from_secs(2);
@@ -23,22 +25,35 @@ pub(crate) struct Services {
 }
 
 impl Services {
-    /// Locks live where the store does.
-    pub(crate) fn over(store: Store) -> Result<Self> {
-        match &store {
-            Store::Memory => Ok(Services::with_locks(store, Arc::new(MemoryBackend::default()))),
-            Store::Embedded(opened) => {
+    /// Locks live where the store does, unless the configuration says otherwise.
+    pub(crate) async fn over(store: Store, locks: &LocksConfig) -> Result<Self> {
+        match (&locks.backend, &store) {
+            (Some(BackendLocation::Postgres(connection)), _) => {
+                let config = leasehold_txn::Config::new((**connection).clone());
+                let pool = Registry::of_process().pool(config)?;
+                Ok(Services::with_postgres_locks(store, pool, &locks.options))
+            }
+            (Some(location), _) => {
+                let backend = location.open_with(&locks.options).await?;
+                Ok(Services::with_locks(store, backend))
+            }
+            (None, Store::Memory) => Ok(Services::with_locks(store, Arc::new(MemoryBackend::default()))),
+            (None, Store::Embedded(opened)) => {
                 let backend = EmbeddedBackend::open(opened.clone())?;
                 Ok(Services::with_locks(store, Arc::new(backend)))
             }
-            Store::Postgres(pool) => {
-                let backend = Arc::new(PostgresBackend::new(pool.clone(), postgres::Config::default()));
-                // Many clients, few statements.
-                let fused = FusedBackend::new(backend.clone(), FusedConfig::default());
-                let services = Services::with_locks(store, Arc::new(fused));
-                Ok(Services { unprepared: Some(backend), ..services })
+            (None, Store::Postgres(pool)) => {
+                let pool = pool.clone();
+                Ok(Services::with_postgres_locks(store, pool, &locks.options))
             }
         }
+    }
+
+    /// Many clients, few statements.
+    fn with_postgres_locks(store: Store, pool: Pool, options: &BackendOptions) -> Self {
+        let backend = Arc::new(PostgresBackend::new(pool, postgres::Config::of(options)));
+        let fused = FusedBackend::new(backend.clone(), FusedConfig::default());
+        Services { unprepared: Some(backend), ..Services::with_locks(store, Arc::new(fused)) }
     }
 
     pub(crate) fn with_locks(store: Store, backend: Arc<dyn LockBackend>) -> Self {

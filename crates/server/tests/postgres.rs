@@ -24,6 +24,7 @@ async fn health_follows_the_database_down_and_up_again() {
     let config = Config {
         address: "127.0.0.1:0".to_owned(),
         store: cluster.url("postgres").parse().expect("is a location"),
+        locks: Default::default(),
         stop_timeout: Duration::from_secs(1),
     };
     let server = Server::bind(&config).await.expect("binds");

@@ -1,7 +1,9 @@
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use leasehold_server::{Config, DEFAULT_ADDRESS, DEFAULT_STORE, Server, StoreLocation};
+use leasehold_locks::backend::BackendLocation;
+use leasehold_server::{Config, ConfigFile, DEFAULT_ADDRESS, DEFAULT_STORE, Server, StoreLocation};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::block_on;
@@ -15,19 +17,21 @@ use crate::output::Done;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Serve {
-    /// Where to listen, as HOST:PORT; port 0 takes a free one
-    #[arg(long, value_name = "HOST:PORT", env = "LEASEHOLD_ADDRESS", default_value = DEFAULT_ADDRESS)]
-    address: String,
+    /// A configuration file (YAML); flags and the environment are over it
+    #[arg(long, value_name = "FILE", env = "LEASEHOLD_CONFIG")]
+    config: Option<PathBuf>,
 
-    /// What holds the data: a folder, memory: or postgres://…
-    #[arg(
-        long,
-        value_name = "PATH|URL",
-        env = "LEASEHOLD_STORE",
-        hide_env_values = true,
-        default_value = DEFAULT_STORE
-    )]
-    store: String,
+    /// Where to listen, as HOST:PORT; port 0 takes a free one [default: 127.0.0.1:2319]
+    #[arg(long, value_name = "HOST:PORT", env = "LEASEHOLD_ADDRESS")]
+    address: Option<String>,
+
+    /// What holds the data: a folder, memory: or postgres://… [default: ./leasehold-data]
+    #[arg(long, value_name = "PATH|URL", env = "LEASEHOLD_STORE", hide_env_values = true)]
+    store: Option<String>,
+
+    /// What holds the locks, if not the store: also redis://…
+    #[arg(long, value_name = "PATH|URL", env = "LEASEHOLD_LOCKS", hide_env_values = true)]
+    locks: Option<String>,
 
     /// How long requests in flight may take to finish after the first signal to stop
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = leasehold_core::duration::parse)]
@@ -51,9 +55,16 @@ Examples:
 impl Serve {
     pub(crate) fn run(self) -> Result<Done, Failure> {
         log::start(&self.log_level, self.log_format)?;
+        let file = self.config.as_deref().map(ConfigFile::read).transpose()?.unwrap_or_default();
+        let mut locks = file.locks()?;
+        if let Some(given) = &self.locks {
+            locks.backend = Some(given.parse::<BackendLocation>()?);
+        }
+        let store = self.store.or(file.store).unwrap_or_else(|| DEFAULT_STORE.to_owned());
         let config = Config {
-            store: self.store.parse::<StoreLocation>()?,
-            address: self.address,
+            store: store.parse::<StoreLocation>()?,
+            address: self.address.or(file.address).unwrap_or_else(|| DEFAULT_ADDRESS.to_owned()),
+            locks,
             stop_timeout: self.stop_timeout,
         };
         block_on(serve(config))

@@ -28,23 +28,56 @@ pub enum BackendLocation {
     Redis(Box<super::redis::RedisConfig>),
 }
 
+/// How locks are kept there: SyncGuard's names unless others are given.
+#[derive(Debug, Clone, Default)]
+pub struct BackendOptions {
+    /// The tables, on PostgreSQL.
+    pub tables: leasehold_core::postgres::TableNames,
+    /// What every Redis key begins with.
+    pub key_prefix: leasehold_core::redis::KeyPrefix,
+    /// The collections, on Firestore.
+    pub collections: leasehold_core::firestore::Collections,
+    /// Whether asking if a key is locked also removes a hold that is long over.
+    pub cleanup_in_is_locked: bool,
+}
+
 impl BackendLocation {
-    /// Opens the backend with its default settings. Databases are reached when they are first used.
+    /// Opens the backend with its default settings.
     pub async fn open(&self) -> Result<Arc<dyn LockBackend>> {
+        self.open_with(&BackendOptions::default()).await
+    }
+
+    /// Opens the backend. Databases are reached when they are first used.
+    #[cfg_attr(
+        not(any(feature = "postgres", feature = "redis", feature = "firestore")),
+        allow(unused_variables, reason = "only databases have options")
+    )]
+    pub async fn open_with(&self, options: &BackendOptions) -> Result<Arc<dyn LockBackend>> {
         match self {
             BackendLocation::Memory => Ok(Arc::new(MemoryBackend::default())),
             #[cfg(feature = "embedded")]
             BackendLocation::Folder(folder) => open_folder(folder.clone()).await,
             #[cfg(feature = "postgres")]
             BackendLocation::Postgres(connection) => {
-                Ok(Arc::new(super::postgres::PostgresBackend::connect_to((**connection).clone())?))
+                let config = super::postgres::Config::of(options);
+                let backend = super::postgres::PostgresBackend::connect_to((**connection).clone(), config)?;
+                Ok(Arc::new(backend))
             }
             #[cfg(feature = "firestore")]
             BackendLocation::Firestore(config) => {
-                Ok(Arc::new(super::firestore::FirestoreBackend::connect(config).await?))
+                let config = (**config).clone().collections(options.collections.clone());
+                let config = config.cleanup_in_is_locked(options.cleanup_in_is_locked);
+                Ok(Arc::new(super::firestore::FirestoreBackend::connect(&config).await?))
             }
             #[cfg(feature = "redis")]
-            BackendLocation::Redis(config) => Ok(Arc::new(super::redis::RedisBackend::new(config)?)),
+            BackendLocation::Redis(config) => {
+                let config = super::redis::RedisConfig {
+                    key_prefix: options.key_prefix.clone(),
+                    cleanup_in_is_locked: options.cleanup_in_is_locked,
+                    ..(**config).clone()
+                };
+                Ok(Arc::new(super::redis::RedisBackend::new(&config)?))
+            }
         }
     }
 }
@@ -78,10 +111,8 @@ impl FromStr for BackendLocation {
             Some("firestore") => firestore(text),
             #[cfg(feature = "redis")]
             Some("redis" | "rediss" | "redis-cluster" | "rediss-cluster") => {
-                let config = super::redis::RedisConfig::new(text);
-                // Checks the URL; the backend itself is made when it is opened.
-                super::redis::RedisBackend::new(&config)?;
-                Ok(BackendLocation::Redis(Box::new(config)))
+                super::redis::check_url(text)?;
+                Ok(BackendLocation::Redis(Box::new(super::redis::RedisConfig::new(text))))
             }
             _ if text.contains("://") || text.is_empty() || scheme == Some("memory") => Err(bad(format!(
                 "is none that this build knows: it knows {}",

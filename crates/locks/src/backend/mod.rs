@@ -23,7 +23,7 @@ pub mod postgres;
 pub mod redis;
 mod rules;
 
-pub use location::BackendLocation;
+pub use location::{BackendLocation, BackendOptions};
 
 /// The least a store must do to hold locks. Waiting, retrying and guards are built on top, once.
 ///

@@ -78,6 +78,17 @@ pub struct Config {
     pub timeout: Duration,
 }
 
+impl Config {
+    /// With these names, and the defaults for the rest.
+    pub fn of(options: &super::BackendOptions) -> Self {
+        Config {
+            tables: options.tables.clone(),
+            cleanup_in_is_locked: options.cleanup_in_is_locked,
+            ..Config::default()
+        }
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Config {
@@ -128,16 +139,16 @@ impl PostgresBackend {
     /// When the url is no connection string.
     pub fn connect(url: &str) -> Result<Self> {
         let connection = ConnectionString::parse(url).map_err(|error| error_of("connect", error))?;
-        PostgresBackend::connect_to(connection)
+        PostgresBackend::connect_to(connection, Config::default())
     }
 
-    /// As [`PostgresBackend::connect`], with a connection string that has been parsed.
+    /// Over a pool of its own, with a connection string that has been parsed.
     ///
     /// # Errors
     /// When the pool cannot be made from it.
-    pub fn connect_to(connection: ConnectionString) -> Result<Self> {
+    pub fn connect_to(connection: ConnectionString, config: Config) -> Result<Self> {
         let pool = Pool::new(leasehold_txn::Config::new(connection));
-        Ok(PostgresBackend::new(pool.map_err(|error| error_of("connect", error))?, Config::default()))
+        Ok(PostgresBackend::new(pool.map_err(|error| error_of("connect", error))?, config))
     }
 
     /// Makes the tables, their indexes and the function of shared mode, where they are not there yet. Existing tables

@@ -41,6 +41,11 @@ use crate::{
     ReleaseOutcome, Result, Watch,
 };
 
+/// Refuses what is not the URL of a Redis, before anything is made of it.
+pub(super) fn check_url(url: &str) -> Result<()> {
+    Location::parse(url).map(drop)
+}
+
 /// Locks in Redis.
 pub struct RedisBackend {
     connection: Arc<Connection>,
