@@ -120,7 +120,7 @@ mod tests {
         for (text, named) in [
             ("adress: x\n", "adress"),
             ("locks:\n  table_name: x\n", "table_name"),
-            ("locks:\n  cleanup-in-is-locked: maybe\n", "maybe"),
+            ("locks:\n  cleanup-in-is-locked: maybe\n", "boolean"),
             ("- a\n", ""),
         ] {
             let reason = ConfigFile::parse(text).expect_err(text);
