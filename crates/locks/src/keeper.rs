@@ -100,7 +100,10 @@ impl KeptGuard {
         let mut loss = self.loss.clone();
         // The sender is only gone without a word when the runtime is: then nobody extends either.
         let known = loss.wait_for(Option::is_some).await.ok().and_then(|loss| *loss);
-        known.unwrap_or(Loss::Unconfirmed)
+        let Some(known) = known else { return Loss::Unconfirmed };
+        // The token follows the reason: whoever was told must find it cancelled too.
+        self.lost.cancelled().await;
+        known
     }
 
     /// Whether the lock was lost already.
