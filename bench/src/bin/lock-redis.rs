@@ -66,13 +66,17 @@ async fn main() -> Done {
     for work in [Work::Pair, Work::Refusal] {
         for tasks in TASKS {
             let mut rates: [Vec<f64>; 3] = Default::default();
+            let mut costs: [Vec<f64>; 3] = Default::default();
             for round in 0..usize::from(arguments.rounds) {
                 for turn in 0..3 {
                     let who = Who::ALL[(round + turn) % 3];
-                    rates[who as usize].push(rate(&contenders, who, work, tasks, slice).await?);
+                    let before = cpu_micros()?;
+                    let (count, seconds) = run(&contenders, who, work, tasks, slice).await?;
+                    rates[who as usize].push(count / seconds);
+                    costs[who as usize].push((cpu_micros()? - before) / count);
                 }
             }
-            report.rates(work, tasks, &rates);
+            report.rates(work, tasks, &rates, &costs);
         }
     }
     let (ours, theirs) = hand_overs(&url, arguments.hand_overs).await?;
@@ -200,13 +204,25 @@ struct RawKeys {
     json: String,
 }
 
-async fn rate(
+/// Processor time of this process. What else the machine does changes rates more than costs.
+fn cpu_micros() -> Done<f64> {
+    let nanos: f64 = std::fs::read_dir("/proc/self/task")?
+        .map(|task| {
+            let text = std::fs::read_to_string(task?.path().join("schedstat"))?;
+            Ok(text.split(' ').next().unwrap_or_default().parse::<f64>()?)
+        })
+        .sum::<Done<f64>>()?;
+    Ok(nanos / 1_000.0)
+}
+
+/// Operations done, and the seconds they took.
+async fn run(
     contenders: &Arc<Contenders>,
     who: Who,
     work: Work,
     tasks: usize,
     slice: Duration,
-) -> Done<f64> {
+) -> Done<(f64, f64)> {
     let started = Instant::now();
     let mut running = Vec::new();
     for task in 0..tasks {
@@ -239,7 +255,7 @@ async fn rate(
     for task in running {
         total += f64::from(task.await??);
     }
-    Ok(total / started.elapsed().as_secs_f64())
+    Ok((total, started.elapsed().as_secs_f64()))
 }
 
 /// From the call of release to the waiter's grant, each in a client of its own.
@@ -303,18 +319,23 @@ struct Report {
 }
 
 impl Report {
-    fn rates(&mut self, work: Work, tasks: usize, rates: &[Vec<f64>; 3]) {
+    fn rates(&mut self, work: Work, tasks: usize, rates: &[Vec<f64>; 3], costs: &[Vec<f64>; 3]) {
         let name = if work == Work::Pair { "acquire + release" } else { "refusal" };
-        let ratios = |other: Who| {
-            let pairs = rates[Who::Ours as usize].iter().zip(&rates[other as usize]);
+        let ratio = |figures: &[Vec<f64>; 3], other: Who| {
+            let pairs = figures[Who::Ours as usize].iter().zip(&figures[other as usize]);
             median(pairs.map(|(ours, other)| ours / other).collect())
         };
         let [ours, raw, rslock] = rates.clone().map(median);
-        let (of_raw, of_rslock) = (ratios(Who::Raw), ratios(Who::Rslock));
+        let [our_cost, raw_cost, rslock_cost] = costs.clone().map(median);
+        let (of_raw, of_rslock) = (ratio(rates, Who::Raw), ratio(rates, Who::Rslock));
         self.rows.push((
-            format!("{name:<18} {tasks:>4} tasks  ours {ours:>8.0}/s  raw EVALSHA {raw:>8.0}/s  rslock {rslock:>8.0}/s  ours/raw {of_raw:.3}  ours/rslock {of_rslock:.3}"),
+            format!(
+                "{name:<18} {tasks:>4} tasks  ours {ours:>7.0}/s  raw EVALSHA {raw:>7.0}/s  rslock {rslock:>7.0}/s  \
+                 ours/raw {of_raw:.3}  ours/rslock {of_rslock:.3}  client µs {our_cost:.1} {raw_cost:.1} {rslock_cost:.1}"
+            ),
             json!({"work": name, "tasks": tasks, "ours_per_s": ours, "raw_per_s": raw, "rslock_per_s": rslock,
-                   "ours_to_raw": of_raw, "ours_to_rslock": of_rslock}),
+                   "ours_to_raw": of_raw, "ours_to_rslock": of_rslock, "ours_client_us": our_cost,
+                   "raw_client_us": raw_cost, "rslock_client_us": rslock_cost}),
         ));
     }
 

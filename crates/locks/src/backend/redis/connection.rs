@@ -10,6 +10,7 @@ use redis::{AsyncConnectionConfig, Cmd, RedisError, RedisResult, ServerErrorKind
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use super::batched::{Batched, InFlight};
 use super::dial::Dialler;
 use super::errors::Failure;
 use super::location::{Location, Node};
@@ -47,6 +48,7 @@ struct Live {
     connection: MultiplexedConnection,
     driver: JoinHandle<()>,
     node: Node,
+    in_flight: InFlight,
 }
 
 impl Drop for Live {
@@ -81,12 +83,14 @@ impl Connection {
         loop {
             let live = match self.current() {
                 Some(live) => live,
-                None => timeout_at(deadline, self.live())
+                // Boxed, as all that is rare: every operation carries the size of its largest step.
+                None => timeout_at(deadline, Box::pin(self.live()))
                     .await
                     .map_err(|_| Failure::Unreached)?
                     .map_err(Failure::Unsent)?,
             };
             let mut connection = live.connection.clone();
+            let _counted = live.in_flight.count();
             let answered = timeout_at(deadline, connection.send_packed_command(command)).await;
             let failure = match answered.map(|answer| answer.and_then(Value::extract_error)) {
                 Ok(Ok(value)) => return Ok(value),
@@ -199,20 +203,22 @@ impl Connection {
     }
 
     async fn open(&self, node: &Node) -> RedisResult<Opened> {
-        let socket = self.dialler.dial(node).await?;
+        let in_flight = InFlight::default();
+        let socket = Batched::new(self.dialler.dial(node).await?, in_flight.clone());
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(None)
             .set_response_timeout(None)
             .set_pipeline_buffer_size(WAITING_MAX);
         let (mut connection, driver) =
             MultiplexedConnection::new_with_config(&self.location.login, socket, config).await?;
-        let live = Live { connection: connection.clone(), driver: tokio::spawn(driver), node: node.clone() };
+        let (driver, node) = (tokio::spawn(driver), node.clone());
+        let live = Live { connection: connection.clone(), driver, node, in_flight };
         let Some(slot_key) = &self.slot_key else { return Ok(Opened::Serves(live)) };
         // Any read of the slot: its primary answers, and everybody else says who that is.
         let asked = redis::cmd("EXISTS").arg(slot_key).query_async::<Value>(&mut connection).await;
         match asked {
             Ok(_) => Ok(Opened::Serves(live)),
-            Err(error) => match moved_to(&error, node) {
+            Err(error) => match moved_to(&error, &live.node) {
                 Some(primary) => Ok(Opened::SendsOn(primary)),
                 None => Err(error),
             },

@@ -4,6 +4,7 @@
 //! locks on one shard: `docs/backends/redis.md` says what that means.
 
 mod acquire;
+mod batched;
 mod config;
 mod connection;
 mod dial;

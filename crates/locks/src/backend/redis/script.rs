@@ -51,7 +51,8 @@ impl Script {
         let by_hash = command("EVALSHA", &self.0.hash, keys, arguments);
         match connection.send(&by_hash, deadline).await {
             Err(failure) if failure.is_reply(ServerErrorKind::NoScript) => {
-                connection.send(&command("EVAL", self.0.code, keys, arguments), deadline).await
+                let in_full = command("EVAL", self.0.code, keys, arguments);
+                Box::pin(connection.send(&in_full, deadline)).await
             }
             answer => answer,
         }
