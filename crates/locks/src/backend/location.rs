@@ -156,19 +156,25 @@ fn bad(reason: String) -> Error {
 }
 
 /// For logs and messages: never a password.
-impl fmt::Debug for BackendLocation {
+impl fmt::Display for BackendLocation {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BackendLocation::Memory => out.write_str("memory:"),
             #[cfg(feature = "embedded")]
-            BackendLocation::Folder(folder) => folder.display().fmt(out),
+            BackendLocation::Folder(folder) => write!(out, "{}", folder.display()),
             #[cfg(feature = "postgres")]
-            BackendLocation::Postgres(connection) => connection.fmt(out),
+            BackendLocation::Postgres(connection) => write!(out, "{connection}"),
             #[cfg(feature = "firestore")]
             BackendLocation::Firestore(_) => out.write_str("firestore:"),
             #[cfg(feature = "redis")]
             BackendLocation::Redis(_) => out.write_str("redis:"),
         }
+    }
+}
+
+impl fmt::Debug for BackendLocation {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
     }
 }
 
