@@ -8,12 +8,14 @@ use tokio::time::Instant;
 use super::connection::Connection;
 use super::errors::Failure;
 
-pub(super) static ACQUIRE: Script = script!("acquire");
-pub(super) static EXTEND: Script = script!("extend");
-pub(super) static RELEASE: Script = script!("release");
-pub(super) static LOOKUP_KEY: Script = script!("lookup_key");
-pub(super) static LOOKUP_ID: Script = script!("lookup_id");
-pub(super) static CLEANUP: Script = script!("cleanup");
+pub(super) static ACQUIRE: Script = Script(LazyLock::new(|| Loaded::new(include_str!("lua/acquire.lua"))));
+pub(super) static EXTEND: Script = Script(LazyLock::new(|| Loaded::new(include_str!("lua/extend.lua"))));
+pub(super) static RELEASE: Script = Script(LazyLock::new(|| Loaded::new(include_str!("lua/release.lua"))));
+pub(super) static LOOKUP_KEY: Script =
+    Script(LazyLock::new(|| Loaded::new(include_str!("lua/lookup_key.lua"))));
+pub(super) static LOOKUP_ID: Script =
+    Script(LazyLock::new(|| Loaded::new(include_str!("lua/lookup_id.lua"))));
+pub(super) static CLEANUP: Script = Script(LazyLock::new(|| Loaded::new(include_str!("lua/cleanup.lua"))));
 
 /// The tolerance of the contract, in milliseconds, as scripts take it.
 pub(super) const TOLERANCE: &str = "1000";
@@ -25,13 +27,6 @@ struct Loaded {
     code: &'static str,
     hash: String,
 }
-
-macro_rules! script {
-    ($name:literal) => {
-        Script(LazyLock::new(|| Loaded::new(include_str!(concat!("lua/", $name, ".lua")))))
-    };
-}
-use script;
 
 impl Loaded {
     fn new(code: &'static str) -> Self {
