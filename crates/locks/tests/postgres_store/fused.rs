@@ -35,7 +35,6 @@ async fn hundreds_of_callers_each_get_their_own_answer() {
         let released =
             join_all(ends).await.into_iter().filter(|end| matches!(end, Ok(ReleaseOutcome::Released)));
         assert_eq!(released.count(), 100, "each once, though asked twice");
-        // As many statements as callers would mean that nothing was fused.
         backend.close().await;
     }
 }

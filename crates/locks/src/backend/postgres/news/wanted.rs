@@ -9,8 +9,9 @@ use parking_lot::Mutex;
 /// How long an announcement counts. Longer than two of the intervals at which waiters repeat theirs.
 pub(super) const WANTED_FOR: Duration = Duration::from_secs(5);
 
-/// How long a release is remembered, for an announcement that was on its way when it happened.
-const FREED_FOR: Duration = Duration::from_secs(1);
+/// How long a release is remembered: for an announcement that was on its way when it happened, and for the next one of
+/// a waiter whose first came before we listened.
+const FREED_FOR: Duration = WANTED_FOR;
 
 const WANTED_MAX: usize = 16_384;
 const FREED_MAX: usize = 1_024;
