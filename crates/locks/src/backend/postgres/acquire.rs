@@ -17,6 +17,9 @@ pub(super) const OPERATION: &str = "acquire";
 /// How often a lost race is looked at again. Whoever lost so often met as many holders on the way: "held" is true.
 const TRIES_MAX: u32 = 4;
 
+/// The SQLSTATE with which the function undoes a race it lost.
+const LOST_RACE: &str = "LH001";
+
 /// The SQLSTATE of a function that is not there.
 const UNDEFINED_FUNCTION: &str = "42883";
 
@@ -59,6 +62,7 @@ async fn beside_peers(backend: &PostgresBackend, values: Values<'_>) -> TxnResul
     if backend.acquire_function.is_there(backend).await? {
         let by_function = [Step::new(&statements.acquire_by_function, values)];
         match backend.write(operations::ACQUIRE, &by_function).await {
+            Err(error) if error.sqlstate() == Some(LOST_RACE) => return Ok(Vec::new()),
             Err(error) if error.sqlstate() == Some(UNDEFINED_FUNCTION) => backend.acquire_function.is_gone(),
             answer => return answer,
         }

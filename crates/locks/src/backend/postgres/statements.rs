@@ -61,10 +61,9 @@ impl Statements {
     }
 }
 
-/// The statement that makes the function of shared mode, around the same decision that exclusive mode sends.
+/// The statement that makes the function of shared mode.
 pub(super) fn acquire_function(tables: &TableNames) -> String {
-    let acquire = fill(include_str!("sql/acquire.sql"), tables, "true");
-    fill(include_str!("sql/acquire_function.sql"), tables, "true").replace("{acquire}", &acquire)
+    fill(include_str!("sql/acquire_function.sql"), tables, "true")
 }
 
 /// Table names are plain lower-case identifiers, checked when they were parsed; they are quoted all the same, because

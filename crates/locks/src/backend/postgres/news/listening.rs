@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use leasehold_core::KeyHash;
-use leasehold_txn::tokio_postgres::types::Type;
+use leasehold_txn::tokio_postgres::types::{ToSql, Type};
 use leasehold_txn::tokio_postgres::{self, Notification};
 use leasehold_txn::{Listener, Pool};
 use tokio::sync::mpsc;
@@ -26,6 +26,9 @@ const TOGETHER_MAX: usize = 256;
 
 const ANNOUNCE: &str =
     "SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS said (channel, payload)";
+
+/// Said in place of a key by one who has just begun to listen: whoever waits says so again.
+const WHO_WAITS: &str = "?";
 
 const IDENTIFY: &str = "SELECT to_regclass($1)::oid, pg_backend_pid()";
 
@@ -86,6 +89,9 @@ impl Listening {
     async fn serve(&mut self, mut session: Session) -> Option<()> {
         let mut repeat = tokio::time::interval_at((Instant::now() + REPEAT_EVERY).into(), REPEAT_EVERY);
         repeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        if session.ask_who_waits().await.is_err() {
+            return Some(());
+        }
         // Asked for before the connection was there.
         let mut wanted = self.hub.watched();
         let mut freed = Vec::new();
@@ -100,6 +106,9 @@ impl Listening {
             tokio::select! {
                 heard = session.listener.next() => {
                     let Some(heard) = heard else { return Some(()) };
+                    if heard.payload() == WHO_WAITS {
+                        wanted = self.hub.watched();
+                    }
                     freed.extend(self.hear(&session, &heard));
                 }
                 count = async {
@@ -146,6 +155,11 @@ impl Listening {
 }
 
 impl Session {
+    async fn ask_who_waits(&self) -> Result<(), tokio_postgres::Error> {
+        let values: [(&(dyn ToSql + Sync), Type); 2] = [(&self.wanted, Type::TEXT), (&WHO_WAITS, Type::TEXT)];
+        self.listener.client().query_typed("SELECT pg_notify($1, $2)", &values).await.map(drop)
+    }
+
     async fn say(&self, wanted: &[KeyHash], freed: &[KeyHash]) -> Result<(), tokio_postgres::Error> {
         if wanted.is_empty() && freed.is_empty() {
             return Ok(());
@@ -153,7 +167,7 @@ impl Session {
         let channels = wanted.iter().map(|_| &self.wanted).chain(freed.iter().map(|_| &self.freed));
         let channels: Vec<&str> = channels.map(String::as_str).collect();
         let payloads: Vec<String> = wanted.iter().chain(freed).map(ToString::to_string).collect();
-        let values: [(&(dyn tokio_postgres::types::ToSql + Sync), Type); 2] =
+        let values: [(&(dyn ToSql + Sync), Type); 2] =
             [(&channels, Type::TEXT_ARRAY), (&payloads, Type::TEXT_ARRAY)];
         self.listener.client().query_typed(ANNOUNCE, &values).await.map(drop)
     }
