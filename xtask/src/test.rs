@@ -14,18 +14,18 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
         report.run_examples()?;
         for backend in &backend::ALL {
             let in_ci = std::env::var_os("CI").filter(|_| backend.installable).map(|_| "CI can install it");
-            report.run_backend(backend, &backend.packages(), in_ci)?;
+            report.run_backend(backend, &["--workspace"], in_ci)?;
         }
     }
     for name in arguments {
         match (Backend::named(name), crate_folder(name)) {
             (Some(backend), _) => {
-                report.run_backend(backend, &backend.packages(), Some("it was asked for by name"))?;
+                report.run_backend(backend, &["--workspace"], Some("it was asked for by name"))?;
             }
             (None, Some(package)) => {
                 report.run(name, test().args(["--package", &package]))?;
                 for backend in backend::ALL.iter().filter(|backend| backend.packages().contains(&package)) {
-                    report.run_backend(backend, std::slice::from_ref(&package), None)?;
+                    report.run_backend(backend, &["--package", &package], None)?;
                 }
             }
             (None, None) => return Err(format!("no crate and no backend is called '{name}'")),
@@ -76,8 +76,9 @@ impl Report {
         Ok(())
     }
 
-    /// `required` says why a missing server is a failure here, if it is one.
-    fn run_backend(&mut self, backend: &Backend, packages: &[String], required: Option<&str>) -> Outcome {
+    /// `required` says why a missing server is a failure here, if it is one. The whole workspace is selected as a whole:
+    /// package by package, cargo would build the dependencies anew for each set of features.
+    fn run_backend(&mut self, backend: &Backend, selection: &[&str], required: Option<&str>) -> Outcome {
         println!("\n== {}", backend.name);
         if let Err(reason) = backend.prepare() {
             self.not_run += 1;
@@ -85,14 +86,10 @@ impl Report {
             self.must_run.extend(required.map(|why| format!("{} was not run, and {why}", backend.name)));
             return Ok(());
         }
-        let mut tally = Tally::default();
-        for package in packages {
-            let mut command = test();
-            command.args(["--no-fail-fast", "--package", package, "--test", backend.name]);
-            command.args(backend.feature.iter().flat_map(|feature| ["--features", feature]));
-            command.args(["--", "--ignored"]);
-            tally.add(tally::run(&mut command)?);
-        }
+        let mut command = test();
+        command.arg("--no-fail-fast").args(selection).args(["--test", backend.name]);
+        command.args(backend.feature.iter().flat_map(|feature| ["--features", feature]));
+        let tally = tally::run(command.args(["--", "--ignored"]))?;
         self.count(backend.name, tally);
         Ok(())
     }
