@@ -1,0 +1,175 @@
+//! One partition in memory.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use leasehold_core::Timestamp;
+use parking_lot::Mutex;
+
+use crate::store::index::{Header, Index};
+use crate::store::{
+    Change, Deadlines, Due, Opened, PartitionId, PartitionStore, Pick, Placement, Removed, Result,
+    StoreError, StoreStats, Verdict,
+};
+use crate::{Item, ItemId};
+
+/// What handles on one partition share.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    index: Index<Box<Content>>,
+    /// Raised by whoever opens the partition: an earlier owner's writes are refused.
+    epoch: u64,
+}
+
+impl Shared {
+    /// Forgets everything, and every owner.
+    pub(super) fn empty(&mut self) {
+        *self = Shared { epoch: self.epoch + 1, ..Shared::default() };
+    }
+}
+
+/// What never changes about an item.
+#[derive(Debug)]
+struct Content {
+    source_id: Option<String>,
+    max_attempts: i32,
+    reference: String,
+    encoding: String,
+    kind: String,
+    payload: Bytes,
+}
+
+impl Content {
+    fn of(item: &Item) -> Self {
+        Content {
+            source_id: item.source_id.clone(),
+            max_attempts: item.max_attempts,
+            reference: item.reference.clone(),
+            encoding: item.encoding.clone(),
+            kind: item.kind.clone(),
+            payload: item.payload.clone(),
+        }
+    }
+
+    fn item(&self, id: ItemId, header: &Header) -> Item {
+        let mut item = Item {
+            id,
+            source_id: self.source_id.clone(),
+            is_leased: false,
+            lease_deadline: None,
+            expire_deadline: header.expire_deadline,
+            enqueue_at: None,
+            created_at: header.created_at,
+            attempts: header.attempts,
+            max_attempts: self.max_attempts,
+            reference: self.reference.clone(),
+            encoding: self.encoding.clone(),
+            kind: self.kind.clone(),
+            payload: self.payload.clone(),
+        };
+        header.fill(&mut item);
+        item
+    }
+}
+
+/// A handle on one partition.
+#[derive(Debug)]
+pub(super) struct MemoryPartition {
+    partition: PartitionId,
+    shared: Arc<Mutex<Shared>>,
+    /// None until it is opened.
+    epoch: Option<u64>,
+}
+
+impl MemoryPartition {
+    pub(super) fn new(partition: PartitionId, shared: Arc<Mutex<Shared>>) -> Self {
+        MemoryPartition { partition, shared, epoch: None }
+    }
+
+    fn read<T>(&self, read: impl FnOnce(&Index<Box<Content>>) -> T) -> Result<T> {
+        self.write(|index| read(index))
+    }
+
+    /// Reads are refused to an earlier owner too: what it would see is not its own.
+    fn write<T>(&self, write: impl FnOnce(&mut Index<Box<Content>>) -> T) -> Result<T> {
+        let mut shared = self.shared.lock();
+        if self.epoch != Some(shared.epoch) {
+            return Err(StoreError::Fenced { partition: self.partition.clone() });
+        }
+        Ok(write(&mut shared.index))
+    }
+}
+
+fn items(index: &Index<Box<Content>>, ids: &[ItemId]) -> Vec<Item> {
+    ids.iter()
+        .filter_map(|id| index.content(*id).map(|(header, content)| content.item(*id, header)))
+        .collect()
+}
+
+#[async_trait]
+impl PartitionStore for MemoryPartition {
+    async fn open(&mut self) -> Result<Opened> {
+        let mut shared = self.shared.lock();
+        shared.epoch += 1;
+        self.epoch = Some(shared.epoch);
+        let index = &shared.index;
+        Ok(Opened { counts: index.counts(), id_max: index.id_max(), deadlines: index.deadlines() })
+    }
+
+    async fn produce(&mut self, items: &[Item]) -> Result<Vec<Placement>> {
+        self.write(|index| items.iter().map(|item| index.place(item, Box::new(Content::of(item)))).collect())
+    }
+
+    async fn next_ready(&mut self, limit: NonZeroUsize, now: Timestamp) -> Result<Vec<ItemId>> {
+        self.read(|index| index.next_ready(limit, now))
+    }
+
+    async fn lease(&mut self, picks: &[Pick]) -> Result<Vec<Item>> {
+        self.write(|index| {
+            let leased: Vec<_> = index.lease(picks).into_iter().map(|(id, _)| id).collect();
+            items(index, &leased)
+        })
+    }
+
+    async fn change(&mut self, requests: &[&[Change]]) -> Result<Vec<Verdict>> {
+        self.write(|index| index.change(requests))
+    }
+
+    async fn due(&mut self, now: Timestamp, max_attempts: u32, limit: NonZeroUsize) -> Result<Vec<Due>> {
+        self.read(|index| index.due(now, max_attempts, limit))
+    }
+
+    async fn requeue(&mut self, moves: &[(ItemId, ItemId)]) -> Result<Vec<ItemId>> {
+        self.write(|index| index.requeue(moves).into_iter().map(|(_, new_id)| new_id).collect())
+    }
+
+    async fn fetch(&mut self, ids: &[ItemId]) -> Result<Vec<Item>> {
+        self.read(|index| items(index, ids))
+    }
+
+    async fn remove(&mut self, ids: &[ItemId]) -> Result<Removed> {
+        self.write(|index| index.remove(ids).0)
+    }
+
+    async fn clear(&mut self, ready: bool, leased: bool, scheduled: bool) -> Result<Removed> {
+        self.write(|index| index.clear(ready, leased, scheduled).0)
+    }
+
+    async fn list(&mut self, scheduled: bool, pivot: ItemId, limit: usize) -> Result<Vec<Item>> {
+        self.read(|index| items(index, &index.list(scheduled, pivot, limit)))
+    }
+
+    async fn deadlines(&mut self) -> Result<Deadlines> {
+        self.read(Index::deadlines)
+    }
+
+    async fn stats(&mut self, now: Timestamp) -> Result<StoreStats> {
+        self.read(|index| index.stats(now))
+    }
+
+    async fn close(&mut self) {
+        self.epoch = None;
+    }
+}

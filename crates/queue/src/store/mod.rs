@@ -1,0 +1,174 @@
+//! Where items and queues are kept: the least a store must do.
+//!
+//! Every write names the items it is about by their ids, which its caller chose beforehand. So a write whose answer
+//! was lost can be settled by looking at those ids, and nothing is repeated before that.
+
+mod error;
+pub(crate) mod index;
+pub mod memory;
+mod outcome;
+
+use std::num::NonZeroUsize;
+
+use async_trait::async_trait;
+use leasehold_core::Timestamp;
+
+use crate::{Item, ItemId, Namespace, QueueInfo, QueueName};
+
+pub use error::{Result, StoreError};
+pub use outcome::{
+    Change, Counts, Deadlines, Due, DueAction, Missing, Opened, Pick, Placement, Removed, StoreStats, Verdict,
+};
+
+/// A partition of a queue, by name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PartitionId {
+    /// The queue it belongs to.
+    pub queue: QueueName,
+    /// Its number, from zero.
+    pub number: u32,
+}
+
+/// A place that keeps partitions.
+#[async_trait]
+pub trait Store: Send + Sync + 'static {
+    /// A handle on a partition. Touches nothing: the first call of the handle does.
+    fn partition(&self, partition: &PartitionId) -> Box<dyn PartitionStore>;
+
+    /// Drops a partition with all its items; fine if it does not exist. Its owner must have been closed: a write
+    /// of one that has not answers [`StoreError::Fenced`].
+    ///
+    /// # Errors
+    /// What the store said. It may be called again.
+    async fn drop_partition(&self, partition: &PartitionId) -> Result<()>;
+}
+
+/// The items of one partition, in the hands of its one owner.
+///
+/// Calls are not made at the same time. A call may be dropped midway; whether its write happened is then unknown,
+/// and the next call is [`open`](Self::open). Batches are as long as the engine's limits allow, and never empty.
+#[async_trait]
+pub trait PartitionStore: Send + 'static {
+    /// Becomes the owner, and tells what is there. From here on no write of an earlier owner succeeds, including
+    /// one that this very handle had sent and never saw answered: what is read afterwards stays true.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`]; the call may be repeated.
+    async fn open(&mut self) -> Result<Opened>;
+
+    /// Adds items under the ids they carry, which are above all that are stored: all of them or none. One whose
+    /// `source_id` is already here, or earlier in the batch, is left out.
+    ///
+    /// # Errors
+    /// As every write: [`StoreError::Unavailable`] if surely nothing was written, [`StoreError::Indeterminate`]
+    /// if that is not known, [`StoreError::Fenced`] if another owner has taken over.
+    async fn produce(&mut self, items: &[Item]) -> Result<Vec<Placement>>;
+
+    /// The ids of the first ready items, in order; those past their expire deadline are passed over.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    async fn next_ready(&mut self, limit: NonZeroUsize, now: Timestamp) -> Result<Vec<ItemId>>;
+
+    /// Leases ready items: each gets its deadline, and one more attempt. Returns them as they are now, in the order
+    /// of the picks; one that is not ready is left out.
+    ///
+    /// # Errors
+    /// As [`produce`](Self::produce).
+    async fn lease(&mut self, picks: &[Pick]) -> Result<Vec<Item>>;
+
+    /// Changes leased items: completes, returns, extends. The changes of one request happen all or none; a verdict
+    /// per request says which, and requests do not affect each other, save that an id taken by an earlier one is
+    /// gone for a later one.
+    ///
+    /// # Errors
+    /// As [`produce`](Self::produce); then none of the requests was carried out.
+    async fn change(&mut self, requests: &[&[Change]]) -> Result<Vec<Verdict>>;
+
+    /// What is due at `now`, the longest due first, at most `limit`: leases past their deadline, schedules, items
+    /// past their expire deadline. `max_attempts` is the queue's, zero for no limit.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    async fn due(&mut self, now: Timestamp, max_attempts: u32, limit: NonZeroUsize) -> Result<Vec<Due>>;
+
+    /// Puts items at the tail under new ids, ready, whatever they were. Old ids that are not here are skipped.
+    /// Returns the new ids that took effect, in order.
+    ///
+    /// # Errors
+    /// As [`produce`](Self::produce).
+    async fn requeue(&mut self, moves: &[(ItemId, ItemId)]) -> Result<Vec<ItemId>>;
+
+    /// The items with these ids that are here, in the order asked.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    async fn fetch(&mut self, ids: &[ItemId]) -> Result<Vec<Item>>;
+
+    /// Deletes items by id, whatever they are; unknown ids are skipped.
+    ///
+    /// # Errors
+    /// As [`produce`](Self::produce).
+    async fn remove(&mut self, ids: &[ItemId]) -> Result<Removed>;
+
+    /// Deletes all items of the given states.
+    ///
+    /// # Errors
+    /// As [`produce`](Self::produce).
+    async fn clear(&mut self, ready: bool, leased: bool, scheduled: bool) -> Result<Removed>;
+
+    /// Items from the pivot on, in order of id: the scheduled ones, or all others.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    async fn list(&mut self, scheduled: bool, pivot: ItemId, limit: usize) -> Result<Vec<Item>>;
+
+    /// The earliest deadlines that are stored.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    async fn deadlines(&mut self) -> Result<Deadlines>;
+
+    /// Counts and ages.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    async fn stats(&mut self, now: Timestamp) -> Result<StoreStats>;
+
+    /// Lets go of the partition. A second close does nothing; a later call is an error or opens anew.
+    async fn close(&mut self);
+}
+
+/// The records of queues.
+#[async_trait]
+pub trait QueueStore: Send + Sync + 'static {
+    /// The record, if there is one.
+    ///
+    /// # Errors
+    /// What the store said.
+    async fn get(&self, name: &QueueName) -> Result<Option<QueueInfo>>;
+
+    /// Adds a record; false if the name is taken.
+    ///
+    /// # Errors
+    /// What the store said.
+    async fn add(&self, info: &QueueInfo) -> Result<bool>;
+
+    /// Replaces a record; false if there is none.
+    ///
+    /// # Errors
+    /// What the store said.
+    async fn replace(&self, info: &QueueInfo) -> Result<bool>;
+
+    /// Records in byte order of names, starting at the pivot, of one namespace or all.
+    ///
+    /// # Errors
+    /// What the store said.
+    async fn list(&self, namespace: Option<&Namespace>, pivot: &str, limit: usize) -> Result<Vec<QueueInfo>>;
+
+    /// Removes a record; fine if there is none.
+    ///
+    /// # Errors
+    /// What the store said.
+    async fn delete(&self, name: &QueueName) -> Result<()>;
+}

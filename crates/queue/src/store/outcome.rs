@@ -1,0 +1,170 @@
+//! What stores are asked and what they answer.
+
+use std::time::Duration;
+
+use leasehold_core::Timestamp;
+
+use crate::ItemId;
+
+/// What a partition held when it was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Opened {
+    /// How many items, by state.
+    pub counts: Counts,
+    /// The largest id, of items in any state.
+    pub id_max: Option<ItemId>,
+    /// The earliest deadlines.
+    pub deadlines: Deadlines,
+}
+
+/// How many items, by state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Can be leased.
+    pub ready: u64,
+    /// Held by somebody.
+    pub leased: u64,
+    /// Wait for their time.
+    pub scheduled: u64,
+}
+
+/// The earliest instants at which something becomes due; none if nothing waits for one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Deadlines {
+    /// Of a leased item, its lease deadline.
+    pub lease: Option<Timestamp>,
+    /// Of an item that is not scheduled, its expire deadline.
+    pub expire: Option<Timestamp>,
+    /// Of a scheduled item, its time.
+    pub enqueue: Option<Timestamp>,
+}
+
+/// What became of a produced item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// It is stored.
+    Placed,
+    /// An item with its source id was here before, under this id.
+    Known(ItemId),
+}
+
+/// An item to lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pick {
+    /// Which.
+    pub id: ItemId,
+    /// Until when.
+    pub deadline: Timestamp,
+}
+
+/// What a leased item becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Done, or not wanted any more: deleted.
+    Complete {
+        /// Which.
+        id: ItemId,
+    },
+    /// Ready again, at the tail.
+    Return {
+        /// Which.
+        id: ItemId,
+        /// Its new id.
+        new_id: ItemId,
+    },
+    /// Scheduled under the same id; the lease is cleared.
+    Schedule {
+        /// Which.
+        id: ItemId,
+        /// For when.
+        at: Timestamp,
+    },
+    /// Dying: still held, its expire deadline set to this instant, so that it is due for the dead queue whatever
+    /// happens next.
+    Expire {
+        /// Which.
+        id: ItemId,
+        /// An instant that is past.
+        at: Timestamp,
+    },
+    /// Held until another deadline.
+    Extend {
+        /// Which.
+        id: ItemId,
+        /// Until when.
+        deadline: Timestamp,
+    },
+}
+
+impl Change {
+    /// The item it is about.
+    #[must_use]
+    pub fn id(&self) -> ItemId {
+        match *self {
+            Change::Complete { id }
+            | Change::Return { id, .. }
+            | Change::Schedule { id, .. }
+            | Change::Expire { id, .. }
+            | Change::Extend { id, .. } => id,
+        }
+    }
+}
+
+/// What became of a request to change leased items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// All its changes happened.
+    Done,
+    /// None did, because of this id, the first that cannot be changed.
+    Refused {
+        /// The id.
+        id: ItemId,
+        /// Why.
+        missing: Missing,
+    },
+}
+
+/// What an item lacks to be changed by the holder of its lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// It is not here, or it is scheduled.
+    Item,
+    /// Nobody holds it.
+    Lease,
+}
+
+/// An item whose time has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Due {
+    /// Which.
+    pub id: ItemId,
+    /// What is to happen to it.
+    pub action: DueAction,
+}
+
+/// What is to happen to an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DueAction {
+    /// A schedule came: to the tail.
+    Enqueue,
+    /// A lease ran out: to the tail.
+    Reclaim,
+    /// Its expire deadline passed, or a lease ran out at the last attempt: to the dead queue, or away.
+    Die,
+}
+
+/// How many items were deleted, by the state they had.
+pub type Removed = Counts;
+
+/// The figures of a partition.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StoreStats {
+    /// How many items, by state.
+    pub counts: Counts,
+    /// The mean of the time since creation, of ready and leased items.
+    pub average_age: Duration,
+    /// The mean of the time left, of leased items; none counts less than zero.
+    pub average_lease_left: Duration,
+    /// When the first ready item was created.
+    pub oldest_ready_at: Option<Timestamp>,
+}
