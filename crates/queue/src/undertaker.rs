@@ -84,11 +84,13 @@ async fn deliver(engine: Weak<Inner>, to: &QueueName, items: Vec<Item>) -> Moved
 
 /// The same for the same item, whenever it is asked: a second copy must meet the first.
 fn partition_of(source_id: ItemId, partitions: usize) -> usize {
-    const PRIME: u64 = 0x0100_0000_01b3;
-    let offset = 0xcbf2_9ce4_8422_2325_u64;
-    let hash =
-        source_id.as_bytes().iter().fold(offset, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(PRIME));
-    usize::try_from((hash >> 32) % u64::try_from(partitions.max(1)).unwrap_or(1)).unwrap_or(0)
+    // Ids of one partition follow each other: every bit of an id must reach the bits that choose.
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let hash = source_id.as_bytes().iter().fold(0_u64, |hash, byte| {
+        let mixed = (hash ^ u64::from(*byte)).wrapping_mul(ODD);
+        mixed ^ (mixed >> 29)
+    });
+    usize::try_from(hash % u64::try_from(partitions.max(1)).unwrap_or(1)).unwrap_or(0)
 }
 
 #[cfg(test)]
