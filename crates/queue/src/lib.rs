@@ -6,6 +6,8 @@
 
 mod call;
 mod clock;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod engine;
 mod error;
 mod item;
