@@ -5,8 +5,11 @@
 
 mod error;
 pub(crate) mod index;
+mod judge;
 pub mod memory;
 mod outcome;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 
 use std::num::NonZeroUsize;
 
