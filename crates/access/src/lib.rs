@@ -9,6 +9,8 @@ mod api_key;
 mod api_key_hash;
 mod api_key_text;
 mod cache;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod error;
 mod namespace_info;
 mod page;
