@@ -3,8 +3,16 @@
 use std::error::Error;
 
 use prost_build::Config;
+use prost_types::FieldDescriptorProto;
+use prost_types::field_descriptor_proto::{Label, Type};
 
-const FILES: [&str; 2] = ["proto/duh/v1/reply.proto", "proto/leasehold/v1/lock.proto"];
+const FILES: [&str; 5] = [
+    "proto/duh/v1/reply.proto",
+    "proto/leasehold/v1/lock.proto",
+    "proto/querator/access.proto",
+    "proto/querator/queue.proto",
+    "proto/querator/storage.proto",
+];
 
 /// Fields that say something even when they are false.
 const ALWAYS_THERE: [&str; 3] = ["ok", "locked", "freed"];
@@ -14,14 +22,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let compiled = protox::compile(FILES, ["proto"])?;
     let mut config = Config::new();
     config.btree_map(["."]);
-    for file in &compiled.file {
+    config.bytes(["."]);
+    for file in compiled.file.iter().filter(|file| file.package() != "google.protobuf") {
         for message in &file.message_type {
             let path = format!(".{}.{}", file.package(), message.name());
             config.message_attribute(&path, "#[derive(serde::Serialize, serde::Deserialize)]");
             config.message_attribute(&path, "#[serde(default, deny_unknown_fields)]");
             for field in &message.field {
-                let path = format!("{path}.{}", field.name());
-                config.field_attribute(&path, json_form(field.name(), field.json_name()));
+                config.field_attribute(format!("{path}.{}", field.name()), json_form(field));
             }
         }
     }
@@ -30,11 +38,30 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// The rules of proto3 JSON: the JSON name out, either name in, null means the default, defaults are left out.
-fn json_form(name: &str, json_name: &str) -> String {
+fn json_form(field: &FieldDescriptorProto) -> String {
+    let (name, json_name) = (field.name(), field.json_name());
     let mut form = format!("rename = \"{json_name}\", alias = \"{name}\"");
-    form += ", deserialize_with = \"crate::json::null_is_default\"";
+    form += &match text_form(field) {
+        Some(module) => format!(", with = \"crate::json::{module}\""),
+        None => ", deserialize_with = \"crate::json::null_is_default\"".to_owned(),
+    };
     if !ALWAYS_THERE.contains(&name) {
         form += ", skip_serializing_if = \"crate::json::is_default\"";
     }
     format!("#[serde({form})]")
+}
+
+/// The module that knows how a field of this type is written, where serde does not.
+fn text_form(field: &FieldDescriptorProto) -> Option<&'static str> {
+    match field.r#type() {
+        // A map is a list of entries to protobuf, an object to JSON.
+        Type::Message if field.label() == Label::Repeated && !field.type_name().ends_with("Entry") => {
+            Some("messages")
+        }
+        _ if field.label() == Label::Repeated => None,
+        Type::Bytes => Some("base64"),
+        Type::Int32 => Some("int32"),
+        Type::Message if field.type_name() == ".google.protobuf.Timestamp" => Some("timestamp"),
+        _ => None,
+    }
 }

@@ -18,3 +18,9 @@ pub mod reply {
 pub mod lock {
     include!(concat!(env!("OUT_DIR"), "/leasehold.v1.rs"));
 }
+
+/// Queues, their storage, and who may use them, in Querator's messages: `POST /v1/queue.<verb>` and so on.
+#[allow(missing_docs, reason = "generated; the .proto files say what there is to say")]
+pub mod queue {
+    include!(concat!(env!("OUT_DIR"), "/querator.rs"));
+}

@@ -4,6 +4,8 @@
 //! partition items are leased in the order in which they became ready. One task owns a partition and is the only
 //! one that writes it; a [`PartitionStore`] keeps its items and carries out what the owner decided.
 
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod error;
 mod item;
 mod item_id;

@@ -71,7 +71,7 @@ pub trait PartitionStore: Send + 'static {
     async fn next_ready(&mut self, limit: NonZeroUsize, now: Timestamp) -> Result<Vec<ItemId>>;
 
     /// Leases ready items: each gets its deadline, and one more attempt. Returns them as they are now, in the order
-    /// of the picks; one that is not ready is left out.
+    /// of the picks, which are of different items; one that is not ready is left out.
     ///
     /// # Errors
     /// As [`produce`](Self::produce).

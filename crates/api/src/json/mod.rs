@@ -1,10 +1,15 @@
 //! The rules of proto3 JSON that serde does not know.
 
+pub(crate) mod base64;
+pub(crate) mod int32;
+pub(crate) mod messages;
+pub(crate) mod timestamp;
+
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeOwned, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, DeserializeSeed, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 /// Reads a message from JSON. Only an object is one: serde alone would take a list of fields in order as well.
@@ -15,7 +20,8 @@ pub fn from_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, serde_json::Erro
     Ok(message)
 }
 
-struct Object<T>(PhantomData<T>);
+/// Reads a message from an object and from nothing else.
+pub(crate) struct Object<T>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for Object<T> {
     type Value = T;
@@ -26,6 +32,14 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Object<T> {
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
         T::deserialize(MapAccessDeserializer::new(map))
+    }
+}
+
+impl<'de, T: Deserialize<'de>> DeserializeSeed<'de> for Object<T> {
+    type Value = T;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
+        deserializer.deserialize_map(self)
     }
 }
 

@@ -1,0 +1,59 @@
+//! Lists and figures.
+
+use std::time::Duration;
+
+use super::line::{Line, at};
+use crate::conformance::Harness;
+use crate::store::{Counts, Pick};
+use crate::{Item, ItemId};
+
+/// Inclusive, or from the next one if the pivot is not stored.
+pub async fn list_starts_at_the_pivot<H: Harness>() {
+    let mut line = Line::<H>::start().await;
+    let ids = line.produced(&["a", "b", "c", "d"]).await;
+    line.owner.lease(&[Pick { id: ids[2], deadline: at(60) }]).await.expect("lease");
+    line.owner.remove(&[ids[1]]).await.expect("remove");
+    for (pivot, limit, expected) in [
+        (ItemId::MIN, 100, vec![ids[0], ids[2], ids[3]]),
+        (ids[1], 100, vec![ids[2], ids[3]]),
+        (ids[2], 1, vec![ids[2]]),
+        (ids[3].successor(), 100, vec![]),
+        (ItemId::MIN, 0, vec![]),
+    ] {
+        let listed = line.owner.list(false, pivot, limit).await.expect("list");
+        assert_eq!(listed.iter().map(|item| item.id).collect::<Vec<_>>(), expected);
+    }
+}
+
+/// In order of ids, not of their times.
+pub async fn scheduled_items_have_their_own_list<H: Harness>() {
+    let mut line = Line::<H>::start().await;
+    let ready = line.produced(&["ready"]).await[0];
+    let late = line.scheduled("late", 30).await;
+    let early = line.scheduled("early", 10).await;
+    let ids = |items: Vec<Item>| items.into_iter().map(|item| item.id).collect::<Vec<_>>();
+    assert_eq!(ids(line.owner.list(true, ItemId::MIN, 9).await.expect("list")), [late, early]);
+    assert_eq!(ids(line.owner.list(true, early, 9).await.expect("list")), [early]);
+    assert_eq!(ids(line.owner.list(false, ItemId::MIN, 9).await.expect("list")), [ready]);
+}
+
+/// Means over what they are about, zero over nothing.
+pub async fn counts_and_ages_are_true<H: Harness>() {
+    let mut line = Line::<H>::start().await;
+    let empty = line.owner.stats(at(1)).await.expect("stats");
+    assert_eq!(empty, crate::store::StoreStats::default());
+    let old = line.produced(&["old"]).await[0];
+    let young = Item { created_at: at(10), ..line.item("young") };
+    let young = line.place(young).await;
+    let scheduled = Item { created_at: at(5), enqueue_at: Some(at(50)), ..line.item("scheduled") };
+    line.place(scheduled).await;
+    let picks = [Pick { id: old, deadline: at(40) }];
+    line.owner.lease(&picks).await.expect("lease");
+    let stats = line.owner.stats(at(20)).await.expect("stats");
+    assert_eq!(stats.counts, Counts { ready: 1, leased: 1, scheduled: 1 });
+    assert_eq!(stats.average_age, Duration::from_secs(15));
+    assert_eq!(stats.average_lease_left, Duration::from_secs(20));
+    assert_eq!(stats.oldest_ready_at, Some(at(10)));
+    line.owner.remove(&[young]).await.expect("remove");
+    assert_eq!(line.owner.stats(at(20)).await.expect("stats").oldest_ready_at, None);
+}

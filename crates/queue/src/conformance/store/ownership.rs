@@ -1,0 +1,100 @@
+//! A partition has one owner; whoever was it before writes nothing.
+
+use super::line::{Line, START, at, limit};
+use crate::ItemId;
+use crate::conformance::Harness;
+use crate::store::{Change, Counts, Deadlines, PartitionId, Pick, StoreError};
+
+fn fenced<T: std::fmt::Debug>(answer: Result<T, StoreError>) {
+    assert!(matches!(answer, Err(StoreError::Fenced { .. })), "{answer:?}");
+}
+
+/// Every write of the first is refused and changes nothing.
+pub async fn second_owner_fences_the_first<H: Harness>() {
+    let mut line = Line::<H>::start().await;
+    let held = line.leased("held").await;
+    let ready = line.produced(&["ready"]).await[0];
+    let (item, new_id) = (line.item("refused"), line.id());
+    let mut second = line.store().partition(&Line::<H>::partition());
+    let opened = second.open().await.expect("take over");
+    assert_eq!(opened.counts, Counts { ready: 1, leased: 1, scheduled: 0 });
+
+    let first = &mut line.owner;
+    fenced(first.produce(&[item]).await);
+    fenced(first.lease(&[Pick { id: ready, deadline: at(9) }]).await);
+    fenced(first.change(&[&[Change::Complete { id: held }]]).await);
+    fenced(first.change(&[&[Change::Return { id: held, new_id }]]).await);
+    fenced(first.change(&[&[Change::Extend { id: held, deadline: at(99) }]]).await);
+    fenced(first.requeue(&[(held, new_id)]).await);
+    fenced(first.remove(&[held]).await);
+    fenced(first.clear(true, true, true).await);
+
+    let items = second.list(false, ItemId::MIN, 9).await.expect("list");
+    assert_eq!(items.iter().map(|item| item.id).collect::<Vec<_>>(), [held, ready]);
+    assert_eq!(items[0].lease_deadline, Some(at(60)));
+    second.change(&[&[Change::Complete { id: held }]]).await.expect("the owner writes");
+}
+
+/// After an answer was lost, or on the operator's wish.
+pub async fn owner_may_open_again<H: Harness>() {
+    let mut line = Line::<H>::start().await;
+    let ids = line.produced(&["a", "b"]).await;
+    assert_eq!(line.ready().await, ids);
+    let opened = line.owner.open().await.expect("open again");
+    assert_eq!((opened.counts.ready, opened.id_max), (2, Some(ids[1])));
+    assert_eq!(line.ready().await, ids);
+    line.owner.remove(&ids).await.expect("still the owner");
+}
+
+/// A new queue of the same name starts with nothing.
+pub async fn dropped_partition_fences_its_owner_and_is_empty_afterwards<H: Harness>() {
+    let mut line = Line::<H>::start().await;
+    line.produced(&["old"]).await;
+    let item = line.item("late");
+    let store = line.store();
+    store.drop_partition(&Line::<H>::partition()).await.expect("drop");
+    store.drop_partition(&Line::<H>::partition()).await.expect("a second drop is fine");
+    fenced(line.owner.produce(std::slice::from_ref(&item)).await);
+    let mut successor = store.partition(&Line::<H>::partition());
+    let opened = successor.open().await.expect("open");
+    assert_eq!((opened.counts, opened.id_max), (Counts::default(), None));
+    fenced(line.owner.produce(&[item]).await);
+    assert_eq!(successor.next_ready(limit(9), START).await.expect("next_ready"), []);
+}
+
+/// Neither those of other numbers nor those of other queues.
+pub async fn partitions_do_not_see_each_other<H: Harness>() {
+    let mut line = Line::<H>::start().await;
+    line.produced(&["mine"]).await;
+    let base = Line::<H>::partition();
+    for other in [
+        PartitionId { number: 1, ..base.clone() },
+        PartitionId { number: 10, ..base.clone() },
+        PartitionId { queue: "orders-0".parse().expect("a name"), ..base.clone() },
+        PartitionId { queue: "Orders".parse().expect("a name"), ..base.clone() },
+        PartitionId { queue: "';DROP-TABLE/\"orders\"".parse().expect("a name"), ..base.clone() },
+        PartitionId { queue: "x".repeat(512).parse().expect("a name"), ..base.clone() },
+    ] {
+        let mut owner = line.store().partition(&other);
+        let opened = owner.open().await.expect("open");
+        assert_eq!(opened.counts, Counts::default(), "{other:?}");
+        let item = line.item("theirs");
+        owner.produce(&[item]).await.expect("produce");
+        assert_eq!(owner.open().await.expect("open").counts.ready, 1);
+        line.store().drop_partition(&other).await.expect("drop");
+    }
+    assert_eq!(line.payloads().await, ["mine"]);
+}
+
+/// Counts, the largest id, the earliest deadlines.
+pub async fn open_tells_what_is_there<H: Harness>() {
+    let mut line = Line::<H>::start().await;
+    line.leased("held").await;
+    line.produced(&["ready", "ready too"]).await;
+    let last = line.scheduled("scheduled", 20).await;
+    let opened = line.owner.open().await.expect("open");
+    assert_eq!(opened.counts, Counts { ready: 2, leased: 1, scheduled: 1 });
+    assert_eq!(opened.id_max, Some(last));
+    let expected = Deadlines { lease: Some(at(60)), expire: Some(at(3_600)), enqueue: Some(at(20)) };
+    assert_eq!(opened.deadlines, expected);
+}
