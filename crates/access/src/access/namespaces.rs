@@ -64,6 +64,19 @@ impl Access {
         Ok(())
     }
 
+    /// Passes if queues may be made there: the namespace exists, or nobody keeps a list of them.
+    ///
+    /// # Errors
+    /// [`Error::NamespaceNotFound`], or what the store said.
+    pub async fn namespace_exists(&self, name: &Namespace) -> Result<()> {
+        let Some(store) = &self.0.stores.namespaces else { return Ok(()) };
+        self.bootstrap().await?;
+        match store.get(name).await? {
+            Some(_) => Ok(()),
+            None => Err(Error::NamespaceNotFound { name: name.to_string() }),
+        }
+    }
+
     /// Namespaces in the order of their names.
     ///
     /// # Errors

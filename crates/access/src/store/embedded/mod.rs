@@ -1,6 +1,4 @@
 //! Everything in the embedded store: durable, in a folder that this process owns.
-//!
-//! Writes are rare and made by people, so each is a transaction of its own.
 
 mod api_keys;
 mod namespaces;
@@ -8,9 +6,10 @@ mod role_bindings;
 mod roles;
 mod users;
 
-use leasehold_embedded::Store;
+use leasehold_core::Class;
+use leasehold_embedded::{Store, Written};
 use leasehold_queue::Namespace;
-use redb::{Error, ReadTransaction, ReadableDatabase, ReadableTable, WriteTransaction};
+use redb::{Error, ReadTransaction, ReadableTable, WriteTransaction};
 
 use super::{Result, StoreError};
 
@@ -37,53 +36,45 @@ impl EmbeddedStore {
         read: impl FnOnce(&ReadTransaction) -> Result<T, Error> + Send + 'static,
     ) -> Result<T> {
         let store = self.store.clone();
-        let reading = tokio::task::spawn_blocking(move || read(&store.database().begin_read()?));
-        match reading.await {
+        match tokio::task::spawn_blocking(move || store.read(read)).await {
             Ok(answer) => answer.map_err(|error| failed(operation, error)),
             Err(lost) => Err(StoreError::Unavailable { operation, source: lost.into() }),
         }
     }
 
-    /// Decides and writes in one transaction, on a thread that may block. Dropping the call does not stop it.
+    /// Decides and writes in one step. Dropping the call may or may not stop it.
     async fn write<T: Send + 'static>(
         &self,
         operation: &'static str,
-        decide: impl FnOnce(&WriteTransaction) -> Result<T, Error> + Send + 'static,
+        mut decide: impl FnMut(&WriteTransaction) -> Result<T, Error> + Send + 'static,
     ) -> Result<T> {
-        let store = self.store.clone();
-        let writing = tokio::task::spawn_blocking(move || {
-            let transaction = store.database().begin_write().map_err(|error| failed(operation, error))?;
-            // An error drops the transaction, and with it whatever it wrote.
-            let answer = decide(&transaction).map_err(|error| failed(operation, error))?;
-            let committed = transaction.commit();
-            committed.map_err(|error| StoreError::Indeterminate { operation, source: error.into() })?;
-            Ok(answer)
-        });
-        writing.await.unwrap_or_else(|lost| Err(StoreError::Indeterminate { operation, source: lost.into() }))
+        let written = self.store.write(move |transaction| decide(transaction).map(Written::Changed)).await;
+        written.map_err(|error| failed(operation, error))
     }
 }
 
 /// Makes the tables, so that reading never finds one missing.
-fn create_tables(store: &Store) -> Result<(), Error> {
-    let transaction = store.database().begin_write()?;
-    transaction.open_table(namespaces::NAMESPACES)?;
-    transaction.open_table(users::USERS)?;
-    transaction.open_table(users::USER_IDS)?;
-    transaction.open_table(api_keys::API_KEYS)?;
-    transaction.open_table(api_keys::API_KEY_IDS)?;
-    transaction.open_table(roles::ROLES)?;
-    transaction.open_table(roles::ROLE_IDS)?;
-    transaction.open_table(role_bindings::ROLE_BINDINGS)?;
-    transaction.open_table(role_bindings::ROLE_BINDING_IDS)?;
-    transaction.open_table(role_bindings::MARKS)?;
-    Ok(transaction.commit()?)
+fn create_tables(store: &Store) -> Result<(), leasehold_embedded::Error> {
+    store.write_blocking(|transaction| {
+        transaction.open_table(namespaces::NAMESPACES)?;
+        transaction.open_table(users::USERS)?;
+        transaction.open_table(users::USER_IDS)?;
+        transaction.open_table(api_keys::API_KEYS)?;
+        transaction.open_table(api_keys::API_KEY_IDS)?;
+        transaction.open_table(roles::ROLES)?;
+        transaction.open_table(roles::ROLE_IDS)?;
+        transaction.open_table(role_bindings::ROLE_BINDINGS)?;
+        transaction.open_table(role_bindings::ROLE_BINDING_IDS)?;
+        transaction.open_table(role_bindings::MARKS)?;
+        Ok(Written::Changed(()))
+    })
 }
 
-/// Nothing was written.
-fn failed(operation: &'static str, error: impl Into<Error>) -> StoreError {
-    match error.into() {
-        Error::Corrupted(reason) => StoreError::Unusable { what: "access store", reason },
-        error => StoreError::Unavailable { operation, source: error.into() },
+fn failed(operation: &'static str, error: leasehold_embedded::Error) -> StoreError {
+    match error.class() {
+        Class::Indeterminate => StoreError::Indeterminate { operation, source: error.into() },
+        Class::Internal => StoreError::Unusable { what: "access store", reason: error.to_string() },
+        _ => StoreError::Unavailable { operation, source: error.into() },
     }
 }
 
