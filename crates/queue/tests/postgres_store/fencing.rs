@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use leasehold_queue::Store;
 use leasehold_queue::store::{Change, Pick, StoreError, Verdict};
+use leasehold_queue::{ItemIds, Store};
 use leasehold_testkit::postgres::Cluster;
 use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
 
-use crate::fixture::{Fixture, Line, PATIENCE, at, partition, pool, session};
+use crate::fixture::{Fixture, Line, PATIENCE, START, at, partition, pool, session};
 
 /// Sessions of this schema that wait for somebody. The schema's name is in the path that every session asked for.
 async fn waiting(fixture: &Fixture, count: i64) {
@@ -176,7 +176,8 @@ async fn owner_of_a_dropped_partition_is_fenced_also_when_it_is_made_anew() {
     assert_eq!(second.owner.open().await.expect("open").counts.ready, 0);
 }
 
-/// Drops and takeovers of one partition at the same time neither deadlock nor break the owner.
+/// Drops, takeovers and writes of one partition at the same time do not end in a deadlock: they take their locks in one
+/// order. An open may lose against drops again and again, and says so.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn drops_takeovers_and_writes_do_not_wait_for_each_other() {
@@ -189,13 +190,8 @@ async fn drops_takeovers_and_writes_do_not_wait_for_each_other() {
                 for _ in 0..15 {
                     if number == 0 {
                         store.drop_partition(&partition("orders")).await.expect("drop");
-                        continue;
-                    }
-                    let mut line = Line::open(&store, "orders").await;
-                    let items = line.items(3);
-                    match line.owner.produce(&items).await {
-                        Ok(_) | Err(StoreError::Fenced { .. }) => {}
-                        Err(error) => panic!("{error:?}"),
+                    } else {
+                        write_once(&store).await;
                     }
                 }
             })
@@ -203,5 +199,18 @@ async fn drops_takeovers_and_writes_do_not_wait_for_each_other() {
         .collect();
     for work in work {
         tokio::time::timeout(PATIENCE, work).await.expect("ends").expect("no panic");
+    }
+}
+
+async fn write_once(store: &dyn Store) {
+    let mut owner = store.partition(&partition("orders"));
+    match owner.open().await {
+        Ok(opened) => {
+            let mut line = Line { owner, ids: ItemIds::after(opened.id_max, START) };
+            let items = line.items(3);
+            let answer = line.owner.produce(&items).await;
+            assert!(matches!(answer, Ok(_) | Err(StoreError::Fenced { .. })), "{answer:?}");
+        }
+        Err(error) => assert!(format!("{error:?}").contains("42P01"), "{error:?}"),
     }
 }

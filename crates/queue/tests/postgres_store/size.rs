@@ -79,8 +79,9 @@ async fn hot_statements_go_by_an_index_whatever_the_statistics_say() {
         line.owner.close().await;
         drop((line, store));
         let scans = seq_scans(&fixture, &sessions).await;
-        // Opening counts, and the first plans of a statement may scan a table of a page or two.
-        assert!(scans < 30, "{scans} scans of the whole table in {took:?} after {statistics}");
+        // Opening counts, and the first plans of a statement may scan a table of a page or two. Nine statements in each of
+        // a hundred cycles could.
+        assert!(scans < 80, "{scans} scans of the whole table in {took:?} after {statistics}");
     }
 }
 
