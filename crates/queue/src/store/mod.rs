@@ -3,6 +3,8 @@
 //! Every write names the items it is about by their ids, which its caller chose beforehand. So a write whose answer
 //! was lost can be settled by looking at those ids, and nothing is repeated before that.
 
+#[cfg(feature = "embedded")]
+pub mod embedded;
 mod error;
 pub(crate) mod index;
 mod judge;
