@@ -1,7 +1,6 @@
 //! A disk that is full or broken, a caller that goes away, a record that is damaged.
 
 use std::num::NonZeroUsize;
-use std::time::Duration;
 
 use leasehold_core::Timestamp;
 use leasehold_embedded::Written;
@@ -11,7 +10,7 @@ use leasehold_queue::store::{Change, Placement, Verdict};
 use leasehold_queue::{ItemId, StoreError};
 use redb::{ReadableTable, ReadableTableMetadata, TableDefinition};
 
-use crate::fixture::Embedded;
+use crate::fixture::{Embedded, begin_and_drop};
 
 const ITEMS: TableDefinition<'_, [u8; 28], &[u8]> = TableDefinition::new("queue.items");
 const STATES: TableDefinition<'_, [u8; 28], &[u8]> = TableDefinition::new("queue.states");
@@ -72,8 +71,9 @@ async fn call_that_is_dropped_midway_demands_opening() {
     let mut line = Line::<Embedded>::start().await;
     line.produced(&["before"]).await;
     let items = [line.item("dropped"), line.item("dropped")];
-    let dropped = tokio::time::timeout(Duration::ZERO, line.owner.produce(&items)).await;
-    dropped.expect_err("the writer was not waited for");
+    let held = line.harness.hold_writer().await;
+    begin_and_drop(line.owner.produce(&items)).await;
+    drop(held);
     must_be_opened(line.owner.stats(Timestamp::EPOCH).await);
     must_be_opened(line.owner.produce(&items).await);
     let opened = line.owner.open().await.expect("opens");
@@ -153,8 +153,9 @@ async fn dropped_partition_leaves_nothing_in_the_file() {
     };
     let store = line.store();
     let partition = Line::<Embedded>::partition();
-    let dropped = tokio::time::timeout(Duration::ZERO, store.drop_partition(&partition)).await;
-    dropped.expect_err("dropping was dropped");
+    let held = line.harness.hold_writer().await;
+    begin_and_drop(store.drop_partition(&partition)).await;
+    drop(held);
     store.drop_partition(&partition).await.expect("goes on");
     assert_eq!(left(&line), 0);
     assert_eq!(line.owner.open().await.expect("a new one").counts.ready, 0);

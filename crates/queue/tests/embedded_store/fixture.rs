@@ -1,8 +1,12 @@
 //! A folder with partitions and queues in it, on a disk that can fail.
 
-use std::sync::Arc;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, mpsc};
+use std::task::Poll;
 
 use leasehold_embedded::Store as Folder;
+use leasehold_embedded::Written;
 use leasehold_embedded::faults::Faults;
 use leasehold_queue::conformance::Harness;
 use leasehold_queue::store::embedded::{EmbeddedQueues, EmbeddedStore};
@@ -24,6 +28,18 @@ impl Embedded {
         let queues = Arc::new(EmbeddedQueues::open(opened.clone()).expect("opens"));
         let store = Arc::new(EmbeddedStore::open(opened.clone()).expect("opens"));
         Embedded { opened, faults, store, queues, folder }
+    }
+
+    /// Keeps the writer busy until what is returned is dropped.
+    pub(crate) async fn hold_writer(&self) -> mpsc::Sender<()> {
+        let (release, released) = mpsc::channel::<()>();
+        let released = Mutex::new(released);
+        let job = move |_: &redb::WriteTransaction| {
+            let _ = released.lock().expect("nobody panicked").recv();
+            Ok(Written::Nothing(()))
+        };
+        self.opened.submit(job, drop).await.expect("is taken");
+        release
     }
 
     /// Bytes of the file.
@@ -52,4 +68,17 @@ impl Harness for Embedded {
         drop((opened, store, queues));
         Embedded::over(folder)
     }
+}
+
+/// Begins a call, and drops it midway.
+pub(crate) async fn begin_and_drop<F: Future>(call: F)
+where
+    F::Output: std::fmt::Debug,
+{
+    let mut call = pin!(call);
+    let answer = poll_fn(|context| match call.as_mut().poll(context) {
+        Poll::Ready(answer) => Poll::Ready(Some(answer)),
+        Poll::Pending => Poll::Ready(None),
+    });
+    assert!(answer.await.is_none(), "it was not midway");
 }
