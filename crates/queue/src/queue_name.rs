@@ -13,7 +13,8 @@ const NAMESPACE_BYTES_MAX: usize = 256;
 /// The namespace of requests that name none. What is allowed there is allowed everywhere.
 pub const DEFAULT_NAMESPACE: &str = "_system";
 
-/// The name of a queue: not blank, at most 512 bytes, no white space, no `~`. Names are global.
+/// The name of a queue: not blank, at most 512 bytes, no white space, no `~`, no NUL, which not every store can
+/// keep. Names are global.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct QueueName(Arc<str>);
 
@@ -38,6 +39,8 @@ impl QueueName {
             Err(Refusal::DeadQueueWhitespace { name: name() })
         } else if text.contains('~') {
             Err(Refusal::DeadQueueTilde { name: name() })
+        } else if text.contains('\0') {
+            Err(Refusal::DeadQueueNul)
         } else {
             Ok(Some(Self(text.into())))
         }
@@ -57,6 +60,8 @@ impl FromStr for QueueName {
             Err(Refusal::QueueNameWhitespace { name: name() })
         } else if text.contains('~') {
             Err(Refusal::QueueNameTilde { name: name() })
+        } else if text.contains('\0') {
+            Err(Refusal::QueueNameNul)
         } else {
             Ok(Self(text.into()))
         }
@@ -90,6 +95,8 @@ impl FromStr for Namespace {
             Err(Refusal::NamespaceTilde { name: name() })
         } else if text.contains(':') {
             Err(Refusal::NamespaceColon { name: name() })
+        } else if text.contains('\0') {
+            Err(Refusal::NamespaceNul)
         } else {
             Ok(Self(text.into()))
         }
@@ -143,6 +150,7 @@ mod tests {
             ("a b".to_owned(), "'a b' cannot contain whitespace"),
             ("a\u{a0}b".to_owned(), "cannot contain whitespace"),
             ("a~b".to_owned(), "'a~b' cannot contain '~' character"),
+            ("a\0b".to_owned(), "cannot contain NUL character"),
         ] {
             let refused = bad.parse::<QueueName>().expect_err(&bad).to_string();
             assert!(refused.starts_with("queue name is invalid; ") && refused.contains(words), "{refused}");

@@ -18,6 +18,16 @@ pub enum Refusal {
     QueueNameWhitespace { name: String },
     #[error("queue name is invalid; '{name}' cannot contain '~' character")]
     QueueNameTilde { name: String },
+    #[error("queue name is invalid; cannot contain NUL character")]
+    QueueNameNul,
+    #[error("dead queue is invalid; cannot contain NUL character")]
+    DeadQueueNul,
+    #[error("namespace name is invalid; cannot contain NUL character")]
+    NamespaceNul,
+    #[error("{field} is invalid; cannot contain NUL character")]
+    TextNul { field: &'static str },
+    #[error("{field} is invalid; cannot be greater than '{limit}' characters")]
+    TextLength { field: &'static str, limit: usize },
     #[error("dead queue is invalid; cannot be greater than '500' characters")]
     DeadQueueLength,
     #[error("dead queue is invalid; '{name}' cannot contain whitespace")]

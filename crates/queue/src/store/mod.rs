@@ -7,8 +7,11 @@
 pub mod embedded;
 mod error;
 pub(crate) mod index;
+mod judge;
 pub mod memory;
 mod outcome;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 
 use std::num::NonZeroUsize;
 

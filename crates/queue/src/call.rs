@@ -1,0 +1,205 @@
+//! A request on its way through the engine, and the caller who waits for its answer.
+//!
+//! A request is *queued* until the owner of a partition takes it into a write. Until then the caller may give up and
+//! knows that nothing happened; afterwards it waits for the truth.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use leasehold_core::Deadline;
+use tokio::sync::oneshot;
+
+use crate::{Error, Result, StoreError};
+
+const QUEUED: u8 = 0;
+const TAKEN: u8 = 1;
+const ABANDONED: u8 = 2;
+
+/// Where a request is; shared by the caller and whoever has the request.
+#[derive(Debug)]
+struct Ticket(AtomicU8);
+
+impl Ticket {
+    fn turn(&self, from: u8, to: u8) -> bool {
+        self.0.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+}
+
+/// A place among the requests that nobody has taken yet. Dropping it makes room.
+#[derive(Debug)]
+pub(crate) struct Slot(Arc<AtomicUsize>);
+
+impl Slot {
+    /// A place, unless all are in use.
+    pub(crate) fn among(used: &Arc<AtomicUsize>, limit: usize) -> Option<Self> {
+        let slot = Slot(used.clone());
+        (used.fetch_add(1, Ordering::AcqRel) < limit).then_some(slot)
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// The engine's end of a request.
+#[derive(Debug)]
+pub(crate) struct Call<T> {
+    /// Its place among all requests of the queue.
+    pub(crate) number: u64,
+    deadline: Deadline,
+    ticket: Arc<Ticket>,
+    reply: oneshot::Sender<Result<T>>,
+    slot: Option<Slot>,
+}
+
+impl<T> Call<T> {
+    pub(crate) fn new(number: u64, deadline: Deadline, slot: Slot) -> (Self, Pending<T>) {
+        let ticket = Arc::new(Ticket(AtomicU8::new(QUEUED)));
+        let (reply, receiver) = oneshot::channel();
+        let pending = Pending { deadline, ticket: ticket.clone(), receiver };
+        (Call { number, deadline, ticket, reply, slot: Some(slot) }, pending)
+    }
+
+    /// Whether the caller gave up.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.ticket.0.load(Ordering::Acquire) == ABANDONED
+    }
+
+    /// Makes room for another request while this one waits.
+    pub(crate) fn free_slot(&mut self) {
+        self.slot = None;
+    }
+
+    /// Takes the request into a write; false if its caller has given up.
+    pub(crate) fn take(&mut self) -> bool {
+        self.slot = None;
+        self.ticket.turn(QUEUED, TAKEN)
+    }
+
+    /// Nothing happened, it may be tried elsewhere; false if there is no time left for that, and the caller waits
+    /// for an answer now.
+    pub(crate) fn put_back(&mut self) -> bool {
+        self.ticket.turn(TAKEN, QUEUED);
+        !(self.is_past(Instant::now()) && self.ticket.turn(QUEUED, ABANDONED))
+    }
+
+    pub(crate) fn is_past(&self, now: Instant) -> bool {
+        self.deadline.is_past(now)
+    }
+
+    /// The caller may be gone; then nobody hears it.
+    pub(crate) fn answer(self, answer: Result<T>) {
+        drop(self.reply.send(answer));
+    }
+}
+
+/// The caller's end of a request.
+#[derive(Debug)]
+pub(crate) struct Pending<T> {
+    deadline: Deadline,
+    ticket: Arc<Ticket>,
+    receiver: oneshot::Receiver<Result<T>>,
+}
+
+impl<T> Pending<T> {
+    /// Waits for the answer until the deadline, and for `grace` longer if the request is being written: only then
+    /// is the truth worth more than the time. `late` is the error of a request that nobody took.
+    pub(crate) async fn answer(
+        &mut self,
+        operation: &'static str,
+        grace: Duration,
+        late: impl FnOnce() -> Error,
+    ) -> Result<T> {
+        let deadline = tokio::time::Instant::from_std(self.deadline.instant());
+        match tokio::time::timeout_at(deadline, &mut self.receiver).await {
+            Ok(received) => return received.unwrap_or_else(|_| Err(self.lost(operation))),
+            Err(_) if self.abandon() => return Err(late()),
+            Err(_) => {}
+        }
+        match tokio::time::timeout(grace, &mut self.receiver).await {
+            Ok(received) => received.unwrap_or_else(|_| Err(self.lost(operation))),
+            Err(_) => Err(unknown(operation, "the store has not answered in time")),
+        }
+    }
+
+    /// Gives up; false if the request is in a write already.
+    pub(crate) fn abandon(&self) -> bool {
+        self.ticket.turn(QUEUED, ABANDONED) || self.ticket.0.load(Ordering::Acquire) == ABANDONED
+    }
+
+    /// Nobody has the request any more.
+    fn lost(&self, operation: &'static str) -> Error {
+        if self.abandon() {
+            Error::QueueStopping
+        } else {
+            unknown(operation, "the owner of the partition was stopped")
+        }
+    }
+}
+
+/// An outcome that nobody knows.
+pub(crate) fn unknown(operation: &'static str, reason: &'static str) -> Error {
+    Error::Indeterminate { operation, source: StoreError::Indeterminate { operation, source: reason.into() } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GRACE: Duration = Duration::from_secs(7);
+
+    fn call(timeout: Duration) -> (Call<u32>, Pending<u32>) {
+        let slot = Slot::among(&Arc::default(), 1).expect("room for one");
+        Call::new(1, Deadline::after(timeout), slot)
+    }
+
+    #[test]
+    fn slots_are_given_back() {
+        let used = Arc::default();
+        let first = Slot::among(&used, 1).expect("room for one");
+        assert!(Slot::among(&used, 1).is_none());
+        drop(first);
+        assert!(Slot::among(&used, 1).is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn request_nobody_took_times_out_as_not_done_and_cannot_be_taken_later() {
+        let (mut call, mut pending) = call(Duration::from_secs(1));
+        let answer = pending.answer("test", GRACE, || Error::LeaseTimeout).await;
+        assert!(matches!(answer, Err(Error::LeaseTimeout)));
+        assert!(!call.take());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn request_in_a_write_waits_for_the_truth_and_then_says_it_is_unknown() {
+        let (mut call, mut pending) = call(Duration::from_secs(1));
+        assert!(call.take());
+        let answer = pending.answer("test", GRACE, || Error::LeaseTimeout).await;
+        assert!(matches!(answer, Err(Error::Indeterminate { operation: "test", .. })));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn request_put_back_after_its_deadline_is_to_be_answered() {
+        let (mut call, _pending) = call(Duration::ZERO);
+        assert!(call.take());
+        assert!(!call.put_back());
+    }
+
+    #[tokio::test]
+    async fn lost_request_is_unknown_only_if_it_was_taken() {
+        let (call_queued, mut pending) = call(GRACE);
+        drop(call_queued);
+        assert!(matches!(
+            pending.answer("test", GRACE, || Error::LeaseTimeout).await,
+            Err(Error::QueueStopping)
+        ));
+        let (mut call_taken, mut pending) = call(GRACE);
+        assert!(call_taken.take());
+        drop(call_taken);
+        let answer = pending.answer("test", GRACE, || Error::LeaseTimeout).await;
+        assert!(matches!(answer, Err(Error::Indeterminate { .. })));
+    }
+}

@@ -1,0 +1,124 @@
+//! What the engine is built from.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::Store;
+use crate::clock::EngineClock;
+
+/// How much one request may carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Items of a produce.
+    pub produce_items_max: usize,
+    /// Items of a lease.
+    pub lease_items_max: usize,
+    /// Ids of a complete, retry or extend.
+    pub complete_items_max: usize,
+}
+
+/// A thousand of each.
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { produce_items_max: 1_000, lease_items_max: 1_000, complete_items_max: 1_000 }
+    }
+}
+
+/// Settings of an [`Engine`](crate::Engine).
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// How much one request may carry.
+    pub limits: Limits,
+    /// How many produces, leases, completes, retries and extends of one queue may wait to be taken.
+    pub requests_max: usize,
+    /// How many leases of one queue may wait for items, and how many produces for a partition that works.
+    pub waiting_max: usize,
+    /// How long the store may take for one call.
+    pub storage_timeout: Duration,
+    /// How long the store may take to open a partition, which may mean reading all of it.
+    pub open_timeout: Duration,
+    /// How long after its deadline a lease is taken back. A completion that was on its way then still counts, and
+    /// no consumer gets an item while another one's clock says that it is still held.
+    pub reclaim_delay: Duration,
+    /// How long a failing partition rests, first and at most.
+    pub backoff: Backoff,
+    /// How long a stop may take before what is left is cut.
+    pub shutdown_grace: Duration,
+    /// The time that judges leases, schedules and expiry.
+    pub clock: EngineClock,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            limits: Limits::default(),
+            requests_max: 1_024,
+            waiting_max: 10_000,
+            storage_timeout: Duration::from_secs(3),
+            open_timeout: Duration::from_secs(60),
+            reclaim_delay: Duration::from_millis(20),
+            backoff: Backoff::default(),
+            shutdown_grace: Duration::from_secs(5),
+            clock: EngineClock::default(),
+        }
+    }
+}
+
+/// Longer after each failure: `first` × 1.5^failures, at most `longest`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backoff {
+    /// Before it grows.
+    pub first: Duration,
+    /// It does not grow beyond.
+    pub longest: Duration,
+}
+
+impl Default for Backoff {
+    fn default() -> Self {
+        Backoff { first: Duration::from_millis(500), longest: Duration::from_secs(5) }
+    }
+}
+
+impl Backoff {
+    pub(crate) fn after(&self, failures: u32) -> Duration {
+        let exponent = i32::try_from(failures.min(64)).expect("at most 64");
+        let longest = self.longest.as_secs_f64();
+        Duration::from_secs_f64((self.first.as_secs_f64() * 1.5_f64.powi(exponent)).min(longest))
+    }
+}
+
+/// A place for partitions, by name.
+#[derive(Clone)]
+pub struct NamedStore {
+    /// Stored with each partition that is placed here.
+    pub name: String,
+    /// Its share of the partitions of new queues, against the others'.
+    pub affinity: f64,
+    /// The place.
+    pub store: Arc<dyn Store>,
+}
+
+impl fmt::Debug for NamedStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NamedStore")
+            .field("name", &self.name)
+            .field("affinity", &self.affinity)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn backoff_grows_by_half_up_to_its_longest() {
+        let backoff = Backoff::default();
+        assert_eq!(backoff.after(0), Duration::from_millis(500));
+        assert_eq!(backoff.after(1), Duration::from_millis(750));
+        assert_eq!(backoff.after(5), Duration::from_micros(3_796_875));
+        assert_eq!(backoff.after(6), Duration::from_secs(5));
+        assert_eq!(backoff.after(u32::MAX), Duration::from_secs(5));
+    }
+}

@@ -1,0 +1,272 @@
+//! The engine: finds the queue that a request is about, and opens it on first use.
+
+mod cold;
+mod config;
+mod hot;
+mod manage;
+mod placement;
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::{Mutex, RwLock};
+use tokio::sync::{OnceCell, mpsc};
+use tokio::task::{JoinHandle, JoinSet};
+
+use crate::queue::Queue;
+use crate::store::PartitionId;
+use crate::undertaker::{self, UndertakerHandle};
+use crate::{
+    Error, PartitionInfo, PartitionStore, QueueInfo, QueueName, QueueStore, Result, Store, StoreError,
+};
+
+pub use cold::ListItems;
+pub use config::{Backoff, Config, Limits, NamedStore};
+
+/// Serves queues. Clones are handles on the same engine; it is stopped by [`shutdown`](Self::shutdown).
+#[derive(Clone, Debug)]
+pub struct Engine {
+    inner: Arc<Inner>,
+}
+
+/// A queue that is open, or being opened by the first who needs it.
+type Cell = Arc<OnceCell<Arc<Queue>>>;
+
+/// What handles share.
+pub(crate) struct Inner {
+    config: Arc<Config>,
+    stores: Vec<NamedStore>,
+    records: Arc<dyn QueueStore>,
+    queues: RwLock<HashMap<QueueName, Cell>>,
+    /// Queues that must not be opened now.
+    closed: Mutex<HashMap<QueueName, Closed>>,
+    /// Queues are created, changed and deleted one at a time.
+    managing: tokio::sync::Mutex<()>,
+    stopping: AtomicBool,
+    undertaker: Mutex<Option<(UndertakerHandle, JoinHandle<()>)>>,
+}
+
+/// Why a queue must not be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Closed {
+    BeingCreated,
+    BeingDeleted,
+}
+
+impl std::fmt::Debug for Inner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine").field("stores", &self.stores).finish_non_exhaustive()
+    }
+}
+
+/// Why a queue was not opened.
+enum NotOpened {
+    Because(Error),
+    /// Somebody else opened or closed it meanwhile: look again.
+    LookAgain,
+}
+
+impl Engine {
+    /// An engine over these stores. Touches none of them: queues are opened when they are used.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    #[must_use]
+    pub fn new(config: Config, records: Arc<dyn QueueStore>, stores: Vec<NamedStore>) -> Self {
+        let (sender, moves) = mpsc::unbounded_channel();
+        let inner = Arc::new_cyclic(|engine| Inner {
+            config: Arc::new(config),
+            stores,
+            records,
+            queues: RwLock::default(),
+            closed: Mutex::default(),
+            managing: tokio::sync::Mutex::default(),
+            stopping: AtomicBool::new(false),
+            undertaker: Mutex::new(Some((
+                UndertakerHandle(sender),
+                tokio::spawn(undertaker::run(engine.clone(), moves)),
+            ))),
+        });
+        Engine { inner }
+    }
+
+    /// How much one request may carry.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        self.inner.config.limits
+    }
+
+    /// The time that judges leases, schedules and expiry.
+    #[must_use]
+    pub fn clock(&self) -> &crate::EngineClock {
+        &self.inner.config.clock
+    }
+
+    /// The record that a queue runs with; opens it if need be. Cheap for an open queue.
+    ///
+    /// # Errors
+    /// [`Error::QueueNotFound`], [`Error::EngineStopping`], or what the store said.
+    pub async fn queue(&self, name: &QueueName) -> Result<Arc<QueueInfo>> {
+        Ok(self.inner.open(name).await?.info())
+    }
+
+    /// Stops: refuses new requests, answers those that wait, finishes what is being written, closes the partitions.
+    /// What takes longer than the grace is cut. A second call does nothing and returns at once.
+    ///
+    /// Dropped midway, the engine keeps refusing, and tasks end by themselves.
+    pub async fn shutdown(&self) {
+        let inner = &self.inner;
+        if inner.stopping.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let grace = inner.config.shutdown_grace;
+        let cells: Vec<Cell> = inner.queues.write().drain().map(|(_, cell)| cell).collect();
+        let mut stops = JoinSet::new();
+        for cell in cells {
+            stops.spawn(async move { stop(&cell, grace).await });
+        }
+        while stops.join_next().await.is_some() {}
+        let undertaker = inner.undertaker.lock().take();
+        if let Some((handle, mut task)) = undertaker {
+            drop(handle);
+            if tokio::time::timeout(grace, &mut task).await.is_err() {
+                task.abort();
+            }
+        }
+    }
+}
+
+/// Stops a queue, also one that is just being opened.
+async fn stop(cell: &Cell, grace: std::time::Duration) {
+    let opened = cell.get_or_try_init(|| async { Err(()) }).await;
+    if let Ok(queue) = opened {
+        queue.stop(grace).await;
+    }
+}
+
+impl Inner {
+    /// The queue, opened if need be; those who need it at the same time open it once.
+    pub(crate) async fn open(&self, name: &QueueName) -> Result<Arc<Queue>> {
+        loop {
+            if self.stopping.load(Ordering::Acquire) {
+                return Err(Error::EngineStopping);
+            }
+            let cell = self.queues.read().get(name).cloned();
+            let cell = match cell {
+                Some(cell) => cell,
+                None => self.queues.write().entry(name.clone()).or_default().clone(),
+            };
+            if let Some(queue) = cell.get() {
+                return Ok(queue.clone());
+            }
+            let unopened = Unopened { engine: self, name, cell: &cell };
+            let opened = cell.get_or_try_init(|| self.start(name, &cell)).await.cloned();
+            drop(unopened);
+            match opened {
+                Ok(queue) => return Ok(queue),
+                Err(NotOpened::Because(error)) => return Err(error),
+                Err(NotOpened::LookAgain) => {}
+            }
+        }
+    }
+
+    async fn start(&self, name: &QueueName, cell: &Cell) -> Result<Arc<Queue>, NotOpened> {
+        self.check_not_closed(name).map_err(NotOpened::Because)?;
+        let because = NotOpened::Because;
+        let found = self.timed("get", self.records.get(name)).await.map_err(because)?;
+        let mut info = found.ok_or_else(|| because(Error::QueueNotFound { name: name.clone() }))?;
+        info.partitions.sort_by_key(|partition| partition.number);
+        let stores: Result<Vec<_>> =
+            info.partitions.iter().map(|partition| self.partition_store(name, partition)).collect();
+        let stores = stores.map_err(because)?;
+        let Some((undertaker, _)) = &*self.undertaker.lock() else {
+            return Err(because(Error::EngineStopping));
+        };
+        // Whoever closes a queue takes its cell away first: a cell that is still here may be filled.
+        let queues = self.queues.write();
+        if !queues.get(name).is_some_and(|current| Arc::ptr_eq(current, cell)) {
+            return Err(NotOpened::LookAgain);
+        }
+        Ok(Queue::start(info, stores, &self.config, undertaker))
+    }
+
+    /// The queue if it is open.
+    fn opened(&self, name: &QueueName) -> Option<Arc<Queue>> {
+        self.queues.read().get(name).and_then(|cell| cell.get().cloned())
+    }
+
+    /// All that are open, by name.
+    fn open_queues(&self) -> Vec<Arc<Queue>> {
+        let mut queues: Vec<_> = self.queues.read().values().filter_map(|cell| cell.get().cloned()).collect();
+        queues.sort_by(|one, other| one.name.cmp(&other.name));
+        queues
+    }
+
+    fn check_not_closed(&self, name: &QueueName) -> Result<()> {
+        match self.closed.lock().get(name) {
+            None => Ok(()),
+            Some(Closed::BeingCreated) => Err(Error::QueueNotFound { name: name.clone() }),
+            Some(Closed::BeingDeleted) => Err(Error::QueueStopping),
+        }
+    }
+
+    fn store(&self, queue: &QueueName, partition: &PartitionInfo) -> Result<&Arc<dyn Store>> {
+        let named = self.stores.iter().find(|named| named.name == partition.store);
+        named.map(|named| &named.store).ok_or_else(|| Error::StoreUnknown {
+            queue: queue.clone(),
+            partition: partition.number,
+            store: partition.store.clone(),
+        })
+    }
+
+    fn partition_store(
+        &self,
+        queue: &QueueName,
+        partition: &PartitionInfo,
+    ) -> Result<Box<dyn PartitionStore>> {
+        let id = PartitionId { queue: queue.clone(), number: partition.number };
+        Ok(self.store(queue, partition)?.partition(&id))
+    }
+
+    /// A call to the store of records or of partitions, with a limit on how long it may take.
+    async fn timed<T>(
+        &self,
+        operation: &'static str,
+        call: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T> {
+        match tokio::time::timeout(self.config.storage_timeout, call).await {
+            Ok(Err(source @ StoreError::Indeterminate { .. })) => {
+                Err(Error::Indeterminate { operation, source })
+            }
+            Ok(outcome) => outcome.map_err(Error::Storage),
+            Err(elapsed) => {
+                let source = StoreError::Indeterminate { operation, source: elapsed.into() };
+                Err(Error::Indeterminate { operation, source })
+            }
+        }
+    }
+}
+
+/// A cell that nobody filled is forgotten: names of queues that do not exist must not pile up.
+struct Unopened<'a> {
+    engine: &'a Inner,
+    name: &'a QueueName,
+    cell: &'a Cell,
+}
+
+impl Drop for Unopened<'_> {
+    fn drop(&mut self) {
+        if self.cell.initialized() {
+            return;
+        }
+        let mut queues = self.engine.queues.write();
+        if queues
+            .get(self.name)
+            .is_some_and(|current| Arc::ptr_eq(current, self.cell) && !current.initialized())
+        {
+            queues.remove(self.name);
+        }
+    }
+}

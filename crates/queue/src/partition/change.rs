@@ -1,0 +1,316 @@
+//! Completes, retries and extends: what becomes of leased items.
+//!
+//! All requests of a turn share one write. Completes come first, then retries, then extends; each is judged by itself
+//! and happens as a whole or not at all.
+
+use std::collections::{HashMap, HashSet};
+
+use leasehold_core::Timestamp;
+use metrics::counter;
+
+use super::health::repeat;
+use super::produce::later;
+use super::recover::Unsettled;
+use super::{Answers, Partition, answer_all, split};
+use crate::queue::message::{Change as Request, Fate, Report, Wish};
+use crate::store::{Change, Missing, Verdict};
+use crate::{Error, Item, ItemId, ItemState};
+
+/// A write of changes.
+#[derive(Debug)]
+pub(super) struct ChangeBatch {
+    requests: Vec<Request>,
+    /// What each asks of the store.
+    changes: Vec<Vec<Change>>,
+    /// When the extended leases end, or when it happened.
+    now: Timestamp,
+}
+
+impl Partition {
+    /// Changes leased items as the requests say.
+    pub(super) async fn change(&mut self, requests: Vec<Request>) {
+        if requests.is_empty() {
+            return;
+        }
+        let (mut requests, abandoned) = split(requests, |request| request.call.take());
+        self.report_changes(abandoned.len());
+        if !self.health.is_well() {
+            return self.refuse_changes(requests);
+        }
+        requests.sort_by_key(|request| match request.wish {
+            Wish::Complete => 0,
+            Wish::Retry(_) => 1,
+            Wish::Extend(_) => 2,
+        });
+        let dying = &self.dying;
+        let is_sound = |request: &mut Request| {
+            request.ids.malformed.is_none() && !request.ids.good.iter().any(|id| dying.holds(id))
+        };
+        let (requests, unsound) = split(requests, is_sound);
+        if !unsound.is_empty() {
+            self.judge(unsound).await;
+        }
+        self.write_changes(requests).await;
+    }
+
+    async fn write_changes(&mut self, requests: Vec<Request>) {
+        if requests.is_empty() {
+            return;
+        }
+        let spent = match self.spent(&requests).await {
+            Ok(spent) => spent,
+            Err(error) => {
+                self.mark_failed(&error);
+                return self.refuse_changes(requests);
+            }
+        };
+        let now = self.now();
+        let changes: Vec<Vec<Change>> =
+            requests.iter().map(|request| self.changes(request, &spent, now)).collect();
+        let slices: Vec<&[Change]> = changes.iter().map(Vec::as_slice).collect();
+        let outcome = self.store.change(&slices).await;
+        let batch = ChangeBatch { requests, changes, now };
+        match outcome {
+            Ok(verdicts) => {
+                for (changes, verdict) in batch.changes.iter().zip(&verdicts) {
+                    if *verdict == Verdict::Done {
+                        self.count_changes(changes);
+                    }
+                }
+                self.settle_change(batch, verdicts).await;
+            }
+            Err(error) => self.failed(&error, Unsettled::Change(batch)).await,
+        }
+    }
+
+    /// Which of the items to be retried have had their last attempt. Asks the store only if attempts are limited.
+    async fn spent(&mut self, requests: &[Request]) -> crate::store::Result<HashSet<ItemId>> {
+        let max_attempts = i64::from(self.info.options.max_attempts);
+        let retried = |request: &&Request| matches!(request.wish, Wish::Retry(_));
+        let ids: Vec<ItemId> =
+            requests.iter().filter(retried).flat_map(|request| request.ids.good.iter().copied()).collect();
+        if max_attempts == 0 || ids.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let items = self.store.fetch(&ids).await?;
+        let is_spent = |item: &Item| i64::from(item.attempts) >= max_attempts;
+        Ok(items.iter().filter(|item| is_spent(item)).map(|item| item.id).collect())
+    }
+
+    fn changes(&mut self, request: &Request, spent: &HashSet<ItemId>, now: Timestamp) -> Vec<Change> {
+        let ids = request.ids.good.iter().copied();
+        let options = &self.info.options;
+        match &request.wish {
+            Wish::Complete => ids.map(|id| Change::Complete { id }).collect(),
+            Wish::Extend(timeout) => {
+                let deadline = now.saturating_add(timeout.unwrap_or(options.lease_timeout));
+                ids.map(|id| Change::Extend { id, deadline }).collect()
+            }
+            Wish::Retry(fates) => {
+                let item_ids = &mut self.ids;
+                let has_dead_queue = options.dead_queue.is_some();
+                // An instant that is past: an item expires strictly after its deadline.
+                let died_at = now.saturating_sub(std::time::Duration::from_micros(1));
+                ids.zip(fates)
+                    .map(|(id, fate)| match fate {
+                        Fate::At(at) if !spent.contains(&id) => match later(*at, now) {
+                            Some(at) => Change::Schedule { id, at },
+                            None => Change::Return { id, new_id: item_ids.next() },
+                        },
+                        _ if has_dead_queue => Change::Expire { id, at: died_at },
+                        _ => Change::Complete { id },
+                    })
+                    .collect()
+            }
+        }
+    }
+
+    fn count_changes(&mut self, changes: &[Change]) {
+        let counts = &mut self.counts;
+        for change in changes {
+            match *change {
+                Change::Complete { .. } => counts.leased = counts.leased.saturating_sub(1),
+                Change::Return { .. } => {
+                    counts.leased = counts.leased.saturating_sub(1);
+                    counts.ready += 1;
+                }
+                Change::Schedule { .. } => {
+                    counts.leased = counts.leased.saturating_sub(1);
+                    counts.scheduled += 1;
+                }
+                Change::Expire { .. } | Change::Extend { .. } => {}
+            }
+        }
+    }
+
+    /// The store has judged each request: answers everyone, and buries the dead.
+    pub(super) async fn settle_change(&mut self, batch: ChangeBatch, verdicts: Vec<Verdict>) {
+        let mut answers: Answers<Option<Timestamp>> = Vec::with_capacity(verdicts.len());
+        let mut dying = Vec::new();
+        for ((request, changes), verdict) in batch.requests.into_iter().zip(batch.changes).zip(verdicts) {
+            let answer = match verdict {
+                Verdict::Done => Ok(self.done(&request.wish, &changes, &mut dying)),
+                Verdict::Refused { id, missing } => Err(refused(id, missing, &request.wish)),
+            };
+            answers.push((request.call, answer));
+        }
+        self.report_changes(answers.len());
+        answer_all(answers);
+        if !dying.is_empty() {
+            self.bury(dying).await;
+        }
+    }
+
+    /// Notes what was done; the new deadline of an extended lease.
+    fn done(&mut self, wish: &Wish, changes: &[Change], dying: &mut Vec<ItemId>) -> Option<Timestamp> {
+        let mut deadline = None;
+        let (mut retried, mut dead) = (0_u64, 0_u64);
+        for change in changes {
+            match *change {
+                // Without a dead queue the dead are deleted.
+                Change::Complete { .. } if matches!(wish, Wish::Retry(_)) => dead += 1,
+                Change::Complete { .. } => {
+                    self.totals.completed += 1;
+                }
+                Change::Return { .. } => retried += 1,
+                Change::Schedule { at, .. } => {
+                    retried += 1;
+                    self.expect_schedule(at);
+                }
+                Change::Expire { id, .. } => dying.push(id),
+                Change::Extend { deadline: at, .. } => {
+                    deadline = Some(at);
+                    self.expect_lease(deadline);
+                }
+            }
+        }
+        self.totals.retried += retried;
+        self.totals.dead += dead;
+        if matches!(wish, Wish::Complete) {
+            let completed = super::count(changes.len());
+            counter!("leasehold_queue_items_total", "event" => "completed").increment(completed);
+        }
+        counter!("leasehold_queue_items_total", "event" => "retried").increment(retried);
+        counter!("leasehold_queue_items_total", "event" => "dead").increment(dead);
+        deadline
+    }
+
+    /// Requests with an id that cannot be right: nothing is changed, and the first bad id decides the answer.
+    async fn judge(&mut self, requests: Vec<Request>) {
+        let ids: Vec<ItemId> = requests.iter().flat_map(|request| request.ids.good.iter().copied()).collect();
+        let found = if ids.is_empty() { Ok(Vec::new()) } else { self.store.fetch(&ids).await };
+        let items = match found {
+            Ok(items) => items,
+            Err(error) => {
+                self.mark_failed(&error);
+                return self.refuse_changes(requests);
+            }
+        };
+        let items: HashMap<ItemId, Item> = items.into_iter().map(|item| (item.id, item)).collect();
+        let answers: Answers<Option<Timestamp>> = requests
+            .into_iter()
+            .map(|request| {
+                let error = self.first_error(&request, &items);
+                (request.call, Err(error))
+            })
+            .collect();
+        self.report_changes(answers.len());
+        answer_all(answers);
+    }
+
+    fn first_error(&self, request: &Request, items: &HashMap<ItemId, Item>) -> Error {
+        for id in &request.ids.good {
+            let item = items.get(id).filter(|_| !self.dying.holds(id));
+            match item.map(Item::state) {
+                None | Some(ItemState::Scheduled) => return refused(*id, Missing::Item, &request.wish),
+                Some(ItemState::Ready) => return refused(*id, Missing::Lease, &request.wish),
+                Some(ItemState::Leased) => {}
+            }
+        }
+        match &request.ids.malformed {
+            Some(refusal) => refusal.clone().into(),
+            // What was dying has been cleared away meanwhile.
+            None => Error::PartitionFailing { partition: self.id.number },
+        }
+    }
+
+    /// Nothing was changed. Unlike produces and leases these have no other partition to go to.
+    pub(super) fn undo_change(&mut self, batch: ChangeBatch, error: &crate::StoreError) {
+        let answers: Answers<_> = batch
+            .requests
+            .into_iter()
+            .map(|request| {
+                let operation = request.wish.operation();
+                (request.call, Err(repeat(error, operation)))
+            })
+            .collect();
+        self.report_changes(answers.len());
+        answer_all(answers);
+    }
+
+    fn refuse_changes(&mut self, requests: Vec<Request>) {
+        self.report_changes(requests.len());
+        for request in requests {
+            request.call.answer(Err(Error::PartitionFailing { partition: self.id.number }));
+        }
+    }
+
+    fn report_changes(&mut self, changes_done: usize) {
+        if changes_done > 0 {
+            self.report(Report { changes_done, ..Report::default() });
+        }
+    }
+}
+
+impl ChangeBatch {
+    /// Every id that tells whether the changes happened.
+    pub(super) fn ids(&self) -> Vec<ItemId> {
+        let ids = self.changes.iter().flatten().map(|change| match *change {
+            Change::Return { new_id, .. } => new_id,
+            _ => change.id(),
+        });
+        ids.collect()
+    }
+
+    /// Whether each request has happened, to go by what is stored now. Completed items are gone; so an item that was
+    /// gone before counts as completed by a request of which the answer was lost.
+    pub(super) fn happened(&self, items: &HashMap<ItemId, Item>) -> Vec<bool> {
+        self.changes.iter().map(|changes| changes.iter().all(|change| has_happened(change, items))).collect()
+    }
+
+    /// Splits off the requests that have not happened.
+    pub(super) fn split(self, happened: &[bool]) -> (Self, Self) {
+        let now = self.now;
+        let empty = || ChangeBatch { requests: Vec::new(), changes: Vec::new(), now };
+        let (mut done, mut undone) = (empty(), empty());
+        for ((request, changes), happened) in self.requests.into_iter().zip(self.changes).zip(happened) {
+            let side = if *happened { &mut done } else { &mut undone };
+            side.requests.push(request);
+            side.changes.push(changes);
+        }
+        (done, undone)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.requests.len()
+    }
+}
+
+fn has_happened(change: &Change, items: &HashMap<ItemId, Item>) -> bool {
+    match *change {
+        Change::Complete { id } => !items.contains_key(&id),
+        Change::Return { new_id, .. } => items.contains_key(&new_id),
+        Change::Schedule { id, at } => items.get(&id).is_some_and(|item| item.enqueue_at == Some(at)),
+        Change::Expire { id, at } => items.get(&id).is_some_and(|item| item.expire_deadline == at),
+        Change::Extend { id, deadline } => {
+            items.get(&id).is_some_and(|item| item.is_leased && item.lease_deadline == Some(deadline))
+        }
+    }
+}
+
+fn refused(id: ItemId, missing: Missing, wish: &Wish) -> Error {
+    match missing {
+        Missing::Item => Error::ItemNotFound { id },
+        Missing::Lease => Error::NotLeased { verb: wish.past_tense(), id },
+    }
+}

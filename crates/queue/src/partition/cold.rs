@@ -1,0 +1,265 @@
+//! Requests that are not part of the stream of items: figures, lists, imports, deletions.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use leasehold_core::Timestamp;
+
+use super::Partition;
+use super::health::repeat;
+use crate::call::unknown;
+use crate::queue::message::{Cold, Report, tell};
+use crate::reply::{PartitionOverview, PartitionStats};
+use crate::store::{Placement, Removed, StoreError, StoreStats};
+use crate::{Item, ItemId, QueueInfo, Result};
+
+impl Partition {
+    /// Serves one request. Whoever asked may be gone.
+    pub(super) async fn cold(&mut self, cold: Cold) {
+        match cold {
+            Cold::Opened(reply) => tell(reply, ()),
+            Cold::Stats(reply) => tell(reply, self.stats().await),
+            Cold::Overview(reply) => tell(reply, self.overview().await),
+            Cold::List { scheduled, pivot, limit, reply } => {
+                tell(reply, self.list(scheduled, pivot, limit).await);
+            }
+            Cold::Add { items, reply } => tell(reply, self.add(items).await),
+            Cold::Deposit { items, reply } => tell(reply, self.deposit(items).await),
+            Cold::Remove { ids, reply } => tell(reply, self.remove(&ids).await),
+            Cold::Clear { ready, leased, scheduled, reply } => {
+                tell(reply, self.clear(ready, leased, scheduled).await);
+            }
+            Cold::Reload(reply) => {
+                self.recover().await;
+                tell(reply, ());
+            }
+            Cold::Update(info, reply) => {
+                self.update(info).await;
+                tell(reply, ());
+            }
+        }
+    }
+
+    /// True figures while the store answers, the last known ones otherwise.
+    async fn stats(&mut self) -> PartitionStats {
+        let now = self.now();
+        let known = StoreStats { counts: self.counts, ..StoreStats::default() };
+        let stats = match self.health.is_well() {
+            true => self.store.stats(now).await,
+            false => Ok(known),
+        };
+        let stats = match stats {
+            Ok(stats) => {
+                self.counts = stats.counts;
+                stats
+            }
+            Err(error) => {
+                self.mark_failed(&error);
+                known
+            }
+        };
+        self.report(Report::default());
+        PartitionStats {
+            partition: self.id.number,
+            counts: stats.counts,
+            failures: self.health.failures(),
+            average_age: stats.average_age,
+            average_lease_left: stats.average_lease_left,
+        }
+    }
+
+    async fn overview(&mut self) -> PartitionOverview {
+        let now = self.now();
+        let oldest = match self.health.is_well() && self.counts.ready > 0 {
+            true => self.oldest_ready(now).await,
+            false => None,
+        };
+        self.report(Report::default());
+        PartitionOverview {
+            oldest_ready_age: oldest.map(|created_at| now.saturating_since(created_at)),
+            ..self.links.figures.overview()
+        }
+    }
+
+    async fn oldest_ready(&mut self, now: Timestamp) -> Option<Timestamp> {
+        let looked = async {
+            let ids = self.store.next_ready(NonZeroUsize::MIN, now).await?;
+            if ids.is_empty() { Ok(Vec::new()) } else { self.store.fetch(&ids).await }
+        };
+        match looked.await {
+            Ok(items) => items.first().map(|item| item.created_at),
+            Err(error) => {
+                self.mark_failed(&error);
+                None
+            }
+        }
+    }
+
+    async fn list(&mut self, scheduled: bool, pivot: ItemId, limit: usize) -> Result<Vec<Item>> {
+        self.require_well()?;
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let listed = self.store.list(scheduled, pivot, limit).await;
+        listed.map_err(|error| self.cold_failed(&error, "list"))
+    }
+
+    /// Stores imported items under new ids; returns them with the ids under which they are stored.
+    async fn add(&mut self, mut items: Vec<Item>) -> Result<Vec<Item>> {
+        self.require_well()?;
+        let now = self.now();
+        for item in &mut items {
+            item.id = self.ids.next();
+            item.created_at = now;
+        }
+        let placements = self.place(&items, "import").await?;
+        for (item, placement) in items.iter_mut().zip(placements) {
+            if let Placement::Known(id) = placement {
+                item.id = id;
+            }
+        }
+        Ok(items)
+    }
+
+    /// Stores the dead of another queue as new items of this one.
+    async fn deposit(&mut self, items: Vec<Item>) -> Result<()> {
+        self.require_well()?;
+        let now = self.now();
+        let expire_deadline = now.saturating_add(self.info.options.expire_timeout);
+        let items: Vec<Item> = items
+            .into_iter()
+            .map(|dead| Item {
+                source_id: Some(dead.id.to_string()),
+                id: self.ids.next(),
+                is_leased: false,
+                lease_deadline: None,
+                expire_deadline,
+                enqueue_at: None,
+                created_at: now,
+                attempts: 0,
+                ..dead
+            })
+            .collect();
+        self.place(&items, "move").await.map(drop)
+    }
+
+    /// A write whose answer was lost is repeated if it did not happen: the ids are the same, so nothing doubles.
+    async fn place(&mut self, items: &[Item], operation: &'static str) -> Result<Vec<Placement>> {
+        let placed = match self.store.produce(items).await {
+            Err(StoreError::Indeterminate { operation: call, source }) => {
+                self.mark_failed(&StoreError::Indeterminate { operation: call, source });
+                self.recover().await;
+                self.place_rest(items, operation).await?
+            }
+            Err(error) => return Err(self.cold_failed(&error, operation)),
+            Ok(placements) => {
+                let stored =
+                    items.iter().zip(&placements).filter(|(_, placed)| **placed == Placement::Placed);
+                self.count_produced(stored.map(|(item, _)| item));
+                placements
+            }
+        };
+        self.report(Report::default());
+        Ok(placed)
+    }
+
+    async fn place_rest(&mut self, items: &[Item], operation: &'static str) -> Result<Vec<Placement>> {
+        let lost = || unknown(operation, "the store failed and did not come back in time");
+        if !self.health.is_well() {
+            return Err(lost());
+        }
+        let ids: Vec<ItemId> = items.iter().map(|item| item.id).collect();
+        let here = match self.store.fetch(&ids).await {
+            Ok(here) => here,
+            Err(error) => {
+                self.mark_failed(&error);
+                self.report(Report::default());
+                return Err(lost());
+            }
+        };
+        let mut here = here.into_iter().map(|item| item.id).peekable();
+        let missing: Vec<Item> =
+            items.iter().filter(|item| here.next_if_eq(&item.id).is_none()).cloned().collect();
+        let mut placements = match missing.is_empty() {
+            true => Vec::new(),
+            false => match self.store.produce(&missing).await {
+                Ok(placements) => placements,
+                Err(error) => {
+                    self.mark_failed(&error);
+                    self.report(Report::default());
+                    return Err(lost());
+                }
+            },
+        }
+        .into_iter();
+        let placed_now: Vec<&Item> = missing
+            .iter()
+            .zip(placements.as_slice())
+            .filter(|(_, placed)| **placed == Placement::Placed)
+            .map(|(item, _)| item)
+            .collect();
+        self.count_produced(placed_now);
+        let mut missing = missing.iter().peekable();
+        let all = items.iter().map(|item| match missing.next_if(|missing| missing.id == item.id) {
+            Some(_) => placements.next().unwrap_or(Placement::Placed),
+            None => Placement::Placed,
+        });
+        Ok(all.collect())
+    }
+
+    async fn remove(&mut self, ids: &[ItemId]) -> Result<Removed> {
+        self.require_well()?;
+        let removed = match self.store.remove(ids).await {
+            // Deleting what is deleted changes nothing, so it is simply done again.
+            Err(error @ StoreError::Indeterminate { .. }) => {
+                self.mark_failed(&error);
+                self.recover().await;
+                self.require_well().map_err(|_| unknown("delete", "the answer of the store was lost"))?;
+                self.store.remove(ids).await
+            }
+            outcome => outcome,
+        };
+        self.removed(removed, "delete")
+    }
+
+    async fn clear(&mut self, ready: bool, leased: bool, scheduled: bool) -> Result<Removed> {
+        self.require_well()?;
+        let removed = match self.store.clear(ready, leased, scheduled).await {
+            Err(error @ StoreError::Indeterminate { .. }) => {
+                self.mark_failed(&error);
+                self.recover().await;
+                self.require_well().map_err(|_| unknown("clear", "the answer of the store was lost"))?;
+                self.store.clear(ready, leased, scheduled).await
+            }
+            outcome => outcome,
+        };
+        self.removed(removed, "clear")
+    }
+
+    fn removed(
+        &mut self,
+        removed: crate::store::Result<Removed>,
+        operation: &'static str,
+    ) -> Result<Removed> {
+        let removed = removed.map_err(|error| self.cold_failed(&error, operation))?;
+        self.count_removed(removed);
+        self.report(Report::default());
+        Ok(removed)
+    }
+
+    /// Goes on with another record: the dying may have another place to go, or none.
+    async fn update(&mut self, info: Arc<QueueInfo>) {
+        self.info = info;
+        self.rest_until = None;
+        self.move_dying().await;
+    }
+
+    fn cold_failed(&mut self, error: &StoreError, operation: &'static str) -> crate::Error {
+        self.mark_failed(error);
+        self.report(Report::default());
+        match error {
+            StoreError::Indeterminate { .. } => unknown(operation, "the answer of the store was lost"),
+            error => repeat(error, operation),
+        }
+    }
+}

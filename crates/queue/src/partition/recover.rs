@@ -1,0 +1,107 @@
+//! What happens when the store fails, and when it is back.
+//!
+//! A write that failed surely is undone: nothing happened. One that may have happened is settled by opening the
+//! partition anew, which keeps it from happening later, and by looking at the ids it was about.
+
+use std::collections::HashMap;
+
+use tokio::time::Instant;
+
+use super::Partition;
+use super::change::ChangeBatch;
+use super::health::Health;
+use super::lease::LeaseBatch;
+use super::produce::ProduceBatch;
+use crate::queue::message::Report;
+use crate::store::{Result, StoreError, Verdict};
+use crate::{Item, ItemId};
+
+/// A write that may have happened.
+#[derive(Debug)]
+pub(super) enum Unsettled {
+    Produce(ProduceBatch),
+    Lease(LeaseBatch),
+    Change(ChangeBatch),
+}
+
+impl Partition {
+    /// A write has failed. One that may have happened is settled at once if the store lets us, else when it is back.
+    pub(super) async fn failed(&mut self, error: &StoreError, write: Unsettled) {
+        self.mark_failed(error);
+        if matches!(error, StoreError::Indeterminate { .. }) {
+            // The router must send nothing here while nobody knows how long this takes.
+            self.report(Report::default());
+            self.unsettled.push(write);
+            self.recover().await;
+        } else {
+            self.undo(write, error);
+        }
+    }
+
+    /// Takes the partition again, settles what is unsettled, and goes on from what is stored.
+    pub(super) async fn recover(&mut self) {
+        if let Err(error) = self.reopen().await {
+            self.mark_failed(&error);
+        }
+        self.report(Report::default());
+    }
+
+    async fn reopen(&mut self) -> Result<()> {
+        let failures = self.health.failures();
+        let opened = self.store.open().await?;
+        self.health = Health::Well;
+        self.counts = opened.counts;
+        self.deadlines = opened.deadlines;
+        self.expired_ready = 0;
+        self.rest_until = None;
+        self.ids.raise_above(opened.id_max);
+        while let Some(write) = self.unsettled.pop() {
+            if let Err((error, write)) = self.settle(write).await {
+                self.unsettled.push(write);
+                self.health = Health::Failing { failures, retry_at: Instant::now() };
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    async fn settle(&mut self, write: Unsettled) -> Result<(), (StoreError, Unsettled)> {
+        let ids = match &write {
+            Unsettled::Produce(batch) => vec![batch.witness()],
+            Unsettled::Lease(batch) => batch.picks.iter().map(|pick| pick.id).collect(),
+            Unsettled::Change(batch) => batch.ids(),
+        };
+        let items = match self.store.fetch(&ids).await {
+            Ok(items) => items,
+            Err(error) => return Err((error, write)),
+        };
+        match write {
+            Unsettled::Produce(batch) if items.is_empty() => self.undo_produce(batch),
+            Unsettled::Produce(batch) => self.settle_produce(batch),
+            Unsettled::Lease(batch) => {
+                let leased: Vec<Item> = items.into_iter().filter(|item| item.is_leased).collect();
+                self.settle_lease(batch, leased);
+            }
+            Unsettled::Change(batch) => self.settle_lost_change(batch, items).await,
+        }
+        Ok(())
+    }
+
+    async fn settle_lost_change(&mut self, batch: ChangeBatch, items: Vec<Item>) {
+        let items: HashMap<ItemId, Item> = items.into_iter().map(|item| (item.id, item)).collect();
+        let happened = batch.happened(&items);
+        let (done, undone) = batch.split(&happened);
+        let lost: Box<dyn std::error::Error + Send + Sync> = "the answer of the store was lost".into();
+        self.undo_change(undone, &StoreError::Unavailable { operation: "change", source: lost });
+        let verdicts = vec![Verdict::Done; done.len()];
+        self.settle_change(done, verdicts).await;
+    }
+
+    fn undo(&mut self, write: Unsettled, error: &StoreError) {
+        match write {
+            Unsettled::Produce(batch) => self.undo_produce(batch),
+            Unsettled::Lease(batch) => self.undo_lease(batch),
+            Unsettled::Change(batch) => self.undo_change(batch, error),
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! The store of a partition, with a limit on how long it may take.
+//!
+//! A call that takes longer is dropped: a read failed then, of a write nobody knows.
+
+use std::future::Future;
+use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
+
+use leasehold_core::Timestamp;
+use metrics::{counter, histogram};
+
+use crate::store::{
+    Change, Deadlines, Due, Opened, Pick, Placement, Removed, Result, StoreError, StoreStats, Verdict,
+};
+use crate::{Item, ItemId, PartitionStore};
+
+pub(super) struct TimedStore {
+    store: Box<dyn PartitionStore>,
+    timeout: Duration,
+    open_timeout: Duration,
+}
+
+impl TimedStore {
+    pub(super) fn new(store: Box<dyn PartitionStore>, timeout: Duration, open_timeout: Duration) -> Self {
+        TimedStore { store, timeout, open_timeout }
+    }
+
+    pub(super) async fn open(&mut self) -> Result<Opened> {
+        read(self.open_timeout, "open", self.store.open()).await
+    }
+
+    pub(super) async fn produce(&mut self, items: &[Item]) -> Result<Vec<Placement>> {
+        write(self.timeout, "produce", self.store.produce(items)).await
+    }
+
+    pub(super) async fn next_ready(&mut self, limit: NonZeroUsize, now: Timestamp) -> Result<Vec<ItemId>> {
+        read(self.timeout, "next_ready", self.store.next_ready(limit, now)).await
+    }
+
+    pub(super) async fn lease(&mut self, picks: &[Pick]) -> Result<Vec<Item>> {
+        write(self.timeout, "lease", self.store.lease(picks)).await
+    }
+
+    pub(super) async fn change(&mut self, requests: &[&[Change]]) -> Result<Vec<Verdict>> {
+        write(self.timeout, "change", self.store.change(requests)).await
+    }
+
+    pub(super) async fn due(
+        &mut self,
+        now: Timestamp,
+        max_attempts: u32,
+        limit: NonZeroUsize,
+    ) -> Result<Vec<Due>> {
+        read(self.timeout, "due", self.store.due(now, max_attempts, limit)).await
+    }
+
+    pub(super) async fn requeue(&mut self, moves: &[(ItemId, ItemId)]) -> Result<Vec<ItemId>> {
+        write(self.timeout, "requeue", self.store.requeue(moves)).await
+    }
+
+    pub(super) async fn fetch(&mut self, ids: &[ItemId]) -> Result<Vec<Item>> {
+        read(self.timeout, "fetch", self.store.fetch(ids)).await
+    }
+
+    pub(super) async fn remove(&mut self, ids: &[ItemId]) -> Result<Removed> {
+        write(self.timeout, "remove", self.store.remove(ids)).await
+    }
+
+    pub(super) async fn clear(&mut self, ready: bool, leased: bool, scheduled: bool) -> Result<Removed> {
+        write(self.timeout, "clear", self.store.clear(ready, leased, scheduled)).await
+    }
+
+    pub(super) async fn list(&mut self, scheduled: bool, pivot: ItemId, limit: usize) -> Result<Vec<Item>> {
+        read(self.timeout, "list", self.store.list(scheduled, pivot, limit)).await
+    }
+
+    pub(super) async fn deadlines(&mut self) -> Result<Deadlines> {
+        read(self.timeout, "deadlines", self.store.deadlines()).await
+    }
+
+    pub(super) async fn stats(&mut self, now: Timestamp) -> Result<StoreStats> {
+        read(self.timeout, "stats", self.store.stats(now)).await
+    }
+
+    pub(super) async fn close(&mut self) {
+        if tokio::time::timeout(self.timeout, self.store.close()).await.is_err() {
+            tracing::warn!("a partition was not closed in time");
+        }
+    }
+}
+
+async fn read<T>(
+    timeout: Duration,
+    operation: &'static str,
+    call: impl Future<Output = Result<T>>,
+) -> Result<T> {
+    timed(timeout, operation, call, |source| StoreError::Unavailable { operation, source }).await
+}
+
+async fn write<T>(
+    timeout: Duration,
+    operation: &'static str,
+    call: impl Future<Output = Result<T>>,
+) -> Result<T> {
+    timed(timeout, operation, call, |source| StoreError::Indeterminate { operation, source }).await
+}
+
+async fn timed<T>(
+    timeout: Duration,
+    operation: &'static str,
+    call: impl Future<Output = Result<T>>,
+    late: impl FnOnce(Box<dyn std::error::Error + Send + Sync>) -> StoreError,
+) -> Result<T> {
+    let started = Instant::now();
+    let outcome = match tokio::time::timeout(timeout, call).await {
+        Ok(outcome) => outcome,
+        Err(elapsed) => Err(late(elapsed.into())),
+    };
+    histogram!("leasehold_queue_store_seconds", "operation" => operation)
+        .record(started.elapsed().as_secs_f64());
+    if let Err(error) = &outcome {
+        counter!("leasehold_queue_store_errors_total", "operation" => operation, "code" => error.code())
+            .increment(1);
+    }
+    outcome
+}

@@ -1,0 +1,264 @@
+//! An open queue: a handle on its router and its partitions.
+
+mod choice;
+mod figures;
+pub(crate) mod message;
+mod router;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use leasehold_core::Deadline;
+use parking_lot::{Mutex, RwLock};
+use tokio::sync::mpsc::{self, UnboundedSender};
+use tokio::sync::{Semaphore, oneshot};
+use tokio::task::{JoinHandle, JoinSet};
+
+use crate::call::{Call, Pending, Slot};
+use crate::engine::Config;
+use crate::partition::Partition;
+use crate::undertaker::UndertakerHandle;
+use crate::{Error, PartitionStore, QueueInfo, QueueName, Refusal, Result};
+use choice::Choice;
+use message::{Cold, PartitionMessage, RouterMessage, Waiting};
+use router::{Line, Router};
+
+pub(crate) use choice::Told;
+pub(crate) use figures::Figures;
+
+/// Cold requests of one queue that are served at once.
+const COLD_MAX: usize = 64;
+
+/// A queue that is served. Dropping the last handle stops it.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    pub(crate) name: QueueName,
+    info: RwLock<Arc<QueueInfo>>,
+    router: UnboundedSender<RouterMessage>,
+    partitions: Vec<UnboundedSender<PartitionMessage>>,
+    numbers: Vec<u32>,
+    figures: Vec<Arc<Figures>>,
+    /// Cold requests wait for one another beyond so many.
+    cold: Semaphore,
+    /// How long the figures of a partition are waited for.
+    figures_timeout: Duration,
+    /// Requests that nobody has taken yet.
+    requests: Arc<AtomicUsize>,
+    requests_max: usize,
+    calls: AtomicUsize,
+    number: AtomicU64,
+    task: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Queue {
+    /// Starts the tasks of a queue; `stores` are its partitions', in order.
+    pub(crate) fn start(
+        info: QueueInfo,
+        stores: Vec<Box<dyn PartitionStore>>,
+        config: &Arc<Config>,
+        undertaker: &UndertakerHandle,
+    ) -> Arc<Self> {
+        let (router, mailbox) = mpsc::unbounded_channel();
+        let choice = Choice::new(info.partitions.iter().map(|partition| partition.read_only));
+        let info = Arc::new(info);
+        let mut tasks = JoinSet::new();
+        let mut partitions = Vec::with_capacity(stores.len());
+        let numbers: Vec<u32> = info.partitions.iter().map(|partition| partition.number).collect();
+        let figures: Vec<Arc<Figures>> = numbers.iter().map(|number| Figures::of(*number)).collect();
+        for (index, store) in stores.into_iter().enumerate() {
+            let (sender, mailbox) = mpsc::unbounded_channel();
+            // Weak: partitions alone do not keep a queue alive that nobody can reach.
+            let links = crate::partition::Links {
+                mailbox,
+                myself: sender.downgrade(),
+                router: router.downgrade(),
+                undertaker: undertaker.clone(),
+                figures: figures[index].clone(),
+            };
+            tasks.spawn(Partition::new(index, info.clone(), store, links, config.clone()).run());
+            partitions.push(sender);
+        }
+        let waiting_max = config.waiting_max;
+        let line = Line::default();
+        let router_task = Router {
+            mailbox,
+            partitions: partitions.clone(),
+            numbers: numbers.clone(),
+            tasks,
+            choice,
+            waiting_max,
+            line,
+        };
+        Arc::new(Queue {
+            name: info.name.clone(),
+            info: RwLock::new(info),
+            router,
+            partitions,
+            numbers,
+            figures,
+            cold: Semaphore::new(COLD_MAX),
+            figures_timeout: config.storage_timeout,
+            requests: Arc::default(),
+            requests_max: config.requests_max,
+            calls: AtomicUsize::new(0),
+            number: AtomicU64::new(0),
+            task: Mutex::new(Some(tokio::spawn(router_task.run()))),
+        })
+    }
+
+    /// The record it runs with.
+    pub(crate) fn info(&self) -> Arc<QueueInfo> {
+        self.info.read().clone()
+    }
+
+    pub(crate) fn partitions_len(&self) -> usize {
+        self.partitions.len()
+    }
+
+    pub(crate) fn number(&self, partition: usize) -> u32 {
+        self.numbers[partition]
+    }
+
+    /// The index of a partition that a client named.
+    pub(crate) fn partition(&self, given: i64) -> Result<usize> {
+        let index = self.numbers.iter().position(|number| i64::from(*number) == given);
+        index.ok_or_else(|| Refusal::PartitionUnknown { partition: given }.into())
+    }
+
+    /// A request with its place in line, or none if too many wait.
+    pub(crate) fn call<T>(self: &Arc<Self>, deadline: Deadline) -> Result<(Call<T>, InFlight<T>)> {
+        let slot = Slot::among(&self.requests, self.requests_max).ok_or(Error::Overloaded)?;
+        let number = self.number.fetch_add(1, Ordering::Relaxed);
+        let (call, pending) = Call::new(number, deadline, slot);
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        let in_flight = InFlight { queue: self.clone(), number, client_id: None, pending, answered: false };
+        Ok((call, in_flight))
+    }
+
+    pub(crate) fn send(&self, message: RouterMessage) -> Result<()> {
+        self.router.send(message).map_err(|_| Error::QueueStopping)
+    }
+
+    /// Asks one partition something.
+    pub(crate) async fn ask<T>(
+        &self,
+        partition: usize,
+        question: impl FnOnce(oneshot::Sender<T>) -> Cold,
+    ) -> Result<T> {
+        let _room = self.cold.acquire().await;
+        self.question(partition, question)?.await.map_err(|_| Error::QueueStopping)
+    }
+
+    /// Asks all partitions at once; their answers in order.
+    pub(crate) async fn ask_all<T>(&self, question: impl Fn(oneshot::Sender<T>) -> Cold) -> Result<Vec<T>> {
+        let _room = self.cold.acquire().await;
+        let asked: Result<Vec<_>> =
+            (0..self.partitions.len()).map(|partition| self.question(partition, &question)).collect();
+        let mut answers = Vec::with_capacity(self.partitions.len());
+        for answer in asked? {
+            answers.push(answer.await.map_err(|_| Error::QueueStopping)?);
+        }
+        Ok(answers)
+    }
+
+    /// The figures of all partitions; of one that does not answer in time, what it last told.
+    pub(crate) async fn figures<T>(
+        &self,
+        question: impl Fn(oneshot::Sender<T>) -> Cold,
+        last_told: impl Fn(&Figures) -> T,
+    ) -> Result<Vec<T>> {
+        let _room = self.cold.acquire().await;
+        let deadline = tokio::time::Instant::now() + self.figures_timeout;
+        let asked: Result<Vec<_>> =
+            (0..self.partitions.len()).map(|partition| self.question(partition, &question)).collect();
+        let mut answers = Vec::with_capacity(self.partitions.len());
+        for (answer, figures) in asked?.into_iter().zip(&self.figures) {
+            answers.push(match tokio::time::timeout_at(deadline, answer).await {
+                Ok(answer) => answer.map_err(|_| Error::QueueStopping)?,
+                Err(_) => last_told(figures),
+            });
+        }
+        Ok(answers)
+    }
+
+    fn question<T>(
+        &self,
+        partition: usize,
+        question: impl FnOnce(oneshot::Sender<T>) -> Cold,
+    ) -> Result<oneshot::Receiver<T>> {
+        let (reply, answer) = oneshot::channel();
+        let sent = self.partitions[partition].send(PartitionMessage::Cold(question(reply)));
+        sent.map_err(|_| Error::QueueStopping)?;
+        Ok(answer)
+    }
+
+    pub(crate) async fn waiting(&self) -> Result<(Waiting, usize)> {
+        let (reply, answer) = oneshot::channel();
+        self.send(RouterMessage::Waiting(reply))?;
+        let waiting = answer.await.map_err(|_| Error::QueueStopping)?;
+        Ok((waiting, self.calls.load(Ordering::Relaxed)))
+    }
+
+    pub(crate) async fn pause(&self, paused: bool) -> Result<()> {
+        let (reply, answer) = oneshot::channel();
+        self.send(RouterMessage::Pause(paused, reply))?;
+        answer.await.map_err(|_| Error::QueueStopping)
+    }
+
+    /// Goes on with another record.
+    pub(crate) async fn update(&self, info: QueueInfo) -> Result<()> {
+        let info = Arc::new(info);
+        *self.info.write() = info.clone();
+        self.ask_all(|reply| Cold::Update(info.clone(), reply)).await?;
+        Ok(())
+    }
+
+    /// Answers whoever waits and ends the tasks; what is not done after `grace` is cut. A second stop does nothing.
+    pub(crate) async fn stop(&self, grace: Duration) {
+        drop(self.router.send(RouterMessage::Stop));
+        let task = self.task.lock().take();
+        if let Some(mut task) = task
+            && tokio::time::timeout(grace, &mut task).await.is_err()
+        {
+            tracing::warn!(queue = %self.name, "the queue did not stop in time and was cut");
+            task.abort();
+            drop(task.await);
+        }
+    }
+}
+
+/// A caller who waits. Dropped before the answer, it takes its request back if nobody has begun it.
+#[derive(Debug)]
+pub(crate) struct InFlight<T> {
+    queue: Arc<Queue>,
+    number: u64,
+    /// Of a lease: it is free again when the caller is gone.
+    pub(crate) client_id: Option<Arc<str>>,
+    pending: Pending<T>,
+    answered: bool,
+}
+
+impl<T> InFlight<T> {
+    /// As [`Pending::answer`].
+    pub(crate) async fn answer(
+        mut self,
+        operation: &'static str,
+        grace: Duration,
+        late: impl FnOnce() -> Error,
+    ) -> Result<T> {
+        let answer = self.pending.answer(operation, grace, late).await;
+        self.answered = answer.is_ok();
+        answer
+    }
+}
+
+impl<T> Drop for InFlight<T> {
+    fn drop(&mut self) {
+        self.queue.calls.fetch_sub(1, Ordering::Relaxed);
+        if !self.answered && self.pending.abandon() {
+            let client_id = self.client_id.take();
+            drop(self.queue.send(RouterMessage::Gone { number: self.number, client_id }));
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The task that brings dead items to the queues they go to.
+//!
+//! Partitions do not talk to each other: one that waited for another, which is slow or gone, would hold up its own
+//! queue. They hand their dead over here and are told later what arrived.
+
+use std::collections::BTreeMap;
+use std::sync::Weak;
+
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::task::JoinSet;
+
+use crate::engine::Inner;
+use crate::queue::message::{Cold, Moved, PartitionMessage};
+use crate::{Item, ItemId, QueueName};
+
+/// Dead items of one partition. Each partition has at most one move under way.
+#[derive(Debug)]
+pub(crate) struct Move {
+    pub(crate) to: QueueName,
+    pub(crate) items: Vec<Item>,
+    pub(crate) back: UnboundedSender<PartitionMessage>,
+}
+
+/// Where partitions hand over their dead.
+#[derive(Clone, Debug)]
+pub(crate) struct UndertakerHandle(pub(crate) UnboundedSender<Move>);
+
+impl UndertakerHandle {
+    /// If nobody takes it the engine is being stopped, and the dead stay where they are.
+    pub(crate) fn send(&self, handed: Move) {
+        drop(self.0.send(handed));
+    }
+}
+
+/// Runs until no partition is left that could hand over anything.
+pub(crate) async fn run(engine: Weak<Inner>, mut moves: UnboundedReceiver<Move>) {
+    let mut under_way = JoinSet::new();
+    loop {
+        tokio::select! {
+            handed = moves.recv() => match handed {
+                Some(handed) => drop(under_way.spawn(carry(engine.clone(), handed))),
+                None => break,
+            },
+            Some(_) = under_way.join_next() => {}
+        }
+    }
+    while under_way.join_next().await.is_some() {}
+}
+
+async fn carry(engine: Weak<Inner>, handed: Move) {
+    let Move { to, items, back } = handed;
+    let moved = deliver(engine, &to, items).await;
+    drop(back.send(PartitionMessage::Moved(moved)));
+}
+
+async fn deliver(engine: Weak<Inner>, to: &QueueName, items: Vec<Item>) -> Moved {
+    let failed = |arrived, error: String| Moved { arrived, error: Some(format!("dead queue {to}: {error}")) };
+    let Some(engine) = engine.upgrade() else {
+        return failed(Vec::new(), "the engine is gone".to_owned());
+    };
+    let queue = match engine.open(to).await {
+        Ok(queue) => queue,
+        Err(error) => return failed(Vec::new(), error.to_string()),
+    };
+    drop(engine);
+    let mut by_partition: BTreeMap<usize, Vec<Item>> = BTreeMap::new();
+    for item in items {
+        by_partition.entry(partition_of(item.id, queue.partitions_len())).or_default().push(item);
+    }
+    let mut arrived = Vec::new();
+    let mut error = None;
+    for (partition, items) in by_partition {
+        let ids: Vec<ItemId> = items.iter().map(|item| item.id).collect();
+        match queue.ask(partition, |reply| Cold::Deposit { items, reply }).await.flatten() {
+            Ok(()) => arrived.extend(ids),
+            Err(refused) => error = Some(refused.to_string()),
+        }
+    }
+    match error {
+        None => Moved { arrived, error: None },
+        Some(error) => failed(arrived, error),
+    }
+}
+
+/// The same for the same item, whenever it is asked: a second copy must meet the first.
+fn partition_of(source_id: ItemId, partitions: usize) -> usize {
+    // Ids of one partition follow each other: every bit of an id must reach the bits that choose.
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let hash = source_id.as_bytes().iter().fold(0_u64, |hash, byte| {
+        let mixed = (hash ^ u64::from(*byte)).wrapping_mul(ODD);
+        mixed ^ (mixed >> 29)
+    });
+    usize::try_from(hash % u64::try_from(partitions.max(1)).unwrap_or(1)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_spread_over_the_partitions_of_the_dead_queue() {
+        let mut id = ItemId::from_bytes([7; 20]);
+        let mut hit = [0; 4];
+        for _ in 0..1_000 {
+            hit[partition_of(id, 4)] += 1;
+            id = id.successor();
+        }
+        assert!(hit.iter().all(|count| *count > 150), "{hit:?}");
+        assert_eq!(partition_of(id, 4), partition_of(id, 4));
+    }
+}
