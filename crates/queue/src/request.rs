@@ -200,9 +200,9 @@ impl ProduceRequest {
         }
         long_enough(self.timeout)?;
         match self.items.len() {
-            0 => Err(Refusal::ProduceEmpty),
+            0 => return Err(Refusal::ProduceEmpty),
             received if received > limits.produce_items_max => {
-                Err(Refusal::ProduceTooMany { limit: limits.produce_items_max, received })
+                return Err(Refusal::ProduceTooMany { limit: limits.produce_items_max, received });
             }
             _ => {}
         }
