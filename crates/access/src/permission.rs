@@ -15,7 +15,7 @@ macro_rules! permissions {
 
         impl Permission {
             /// All of them.
-            pub const ALL: [Self; 29] = [$(Self::$variant,)+];
+            pub const ALL: [Self; 31] = [$(Self::$variant,)+];
 
             /// The text form, such as `queue.produce`.
             #[must_use]
@@ -56,6 +56,8 @@ permissions! {
     RoleBindingList = "rolebinding.list",
     SystemHealth = "system.health",
     SystemMetrics = "system.metrics",
+    LockHold = "lock.hold",
+    LockRead = "lock.read",
 }
 
 impl FromStr for Permission {

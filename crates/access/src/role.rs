@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn standard_roles_allow_what_they_are_known_for() {
         let count = |role: StandardRole| role.permissions().len();
-        assert_eq!(StandardRole::ALL.map(count), [29, 10 + 4 + 3 + 2, 2]);
+        assert_eq!(StandardRole::ALL.map(count), [31, 10 + 4 + 3 + 2, 2]);
         let owner = StandardRole::NamespaceOwner.permissions();
         assert!(!owner.contains(&Permission::UserCreate) && owner.contains(&Permission::RoleBindingCreate));
     }

@@ -83,7 +83,7 @@ async fn permission_counts_where_it_is_bound_and_where_the_key_is_good_for() {
             }
         }
     }
-    assert_eq!(asked, 29 * 29 * table.len());
+    assert_eq!(asked, 31 * 31 * table.len());
 }
 
 #[tokio::test]

@@ -1,7 +1,8 @@
-use leasehold_access::Principal;
+use leasehold_access::{Permission, Principal};
 use leasehold_api::lock::{LockAcquireRequest, LockAcquireResponse};
 use leasehold_core::Key;
 use leasehold_locks::{AcquireOptions, Error, Retry};
+use leasehold_queue::DEFAULT_NAMESPACE;
 
 use super::{lock_id, request_timeout, ttl};
 use crate::reply::Reply;
@@ -11,9 +12,10 @@ use crate::services::Services;
 /// client that goes away while it waits leaves the line.
 pub(super) async fn acquire(
     services: Services,
-    _caller: Principal,
+    caller: Principal,
     request: LockAcquireRequest,
 ) -> Result<LockAcquireResponse, Reply> {
+    services.access.authorise(&caller, DEFAULT_NAMESPACE, Permission::LockHold).await?;
     let key = Key::parse(&request.key)?;
     let options = AcquireOptions {
         ttl: ttl(request.ttl_ms)?,

@@ -1,6 +1,7 @@
-use leasehold_access::Principal;
+use leasehold_access::{Permission, Principal};
 use leasehold_api::lock::{LockExtendRequest, LockExtendResponse};
 use leasehold_locks::ExtendOutcome;
+use leasehold_queue::DEFAULT_NAMESPACE;
 
 use super::{lock_id, ttl};
 use crate::reply::Reply;
@@ -9,9 +10,10 @@ use crate::services::Services;
 /// `POST /v1/lock.extend`.
 pub(super) async fn extend(
     services: Services,
-    _caller: Principal,
+    caller: Principal,
     request: LockExtendRequest,
 ) -> Result<LockExtendResponse, Reply> {
+    services.access.authorise(&caller, DEFAULT_NAMESPACE, Permission::LockHold).await?;
     let lock_id = lock_id(&request.lock_id)?;
     Ok(match services.locks.extend(&lock_id, ttl(request.ttl_ms)?).await? {
         ExtendOutcome::Extended { expires_at } => {

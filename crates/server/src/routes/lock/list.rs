@@ -1,8 +1,9 @@
-use leasehold_access::Principal;
+use leasehold_access::{Permission, Principal};
 use leasehold_api::Shown;
 use leasehold_api::lock::{LockInfo, LockListRequest, LockListResponse};
 use leasehold_core::Key;
 use leasehold_locks::ListRequest;
+use leasehold_queue::DEFAULT_NAMESPACE;
 
 use crate::reply::Reply;
 use crate::services::Services;
@@ -12,9 +13,10 @@ const LIMIT_DEFAULT: usize = 100;
 /// `POST /v1/lock.list`: who holds what. Keys are what is asked for here; lock ids only with `raw`.
 pub(super) async fn list(
     services: Services,
-    _caller: Principal,
+    caller: Principal,
     request: LockListRequest,
 ) -> Result<LockListResponse, Reply> {
+    services.access.authorise(&caller, DEFAULT_NAMESPACE, Permission::LockRead).await?;
     let after = (!request.after.is_empty()).then(|| Key::parse(&request.after)).transpose()?;
     let len_max = match usize::try_from(request.limit) {
         Ok(0) => LIMIT_DEFAULT,

@@ -1,7 +1,8 @@
-use leasehold_access::Principal;
+use leasehold_access::{Permission, Principal};
 use leasehold_api::Shown;
 use leasehold_api::lock::{LockInfo, LockLookupRequest};
 use leasehold_core::Key;
+use leasehold_queue::DEFAULT_NAMESPACE;
 
 use super::lock_id;
 use crate::reply::Reply;
@@ -10,9 +11,10 @@ use crate::services::Services;
 /// `POST /v1/lock.lookup`: by key or by lock id; an empty object if nothing is held.
 pub(super) async fn lookup(
     services: Services,
-    _caller: Principal,
+    caller: Principal,
     request: LockLookupRequest,
 ) -> Result<LockInfo, Reply> {
+    services.access.authorise(&caller, DEFAULT_NAMESPACE, Permission::LockRead).await?;
     let found = match (request.key.is_empty(), request.lock_id.is_empty()) {
         (false, true) => services.locks.get_by_key_raw(&Key::parse(&request.key)?).await?,
         (true, false) => services.locks.get_by_id_raw(&lock_id(&request.lock_id)?).await?,

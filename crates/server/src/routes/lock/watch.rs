@@ -1,6 +1,7 @@
-use leasehold_access::Principal;
+use leasehold_access::{Permission, Principal};
 use leasehold_api::lock::{LockWatchRequest, LockWatchResponse};
 use leasehold_core::Key;
+use leasehold_queue::DEFAULT_NAMESPACE;
 
 use super::request_timeout;
 use crate::reply::Reply;
@@ -10,9 +11,10 @@ use crate::services::Services;
 /// again. A hint.
 pub(super) async fn watch(
     services: Services,
-    _caller: Principal,
+    caller: Principal,
     request: LockWatchRequest,
 ) -> Result<LockWatchResponse, Reply> {
+    services.access.authorise(&caller, DEFAULT_NAMESPACE, Permission::LockRead).await?;
     let key = Key::parse(&request.key)?;
     let timeout = request_timeout(&request.request_timeout)?;
     let watch = services.locks.backend().watch(&key).await;

@@ -1,5 +1,7 @@
-//! Queues over real sockets, on the stores that need no server.
+//! Queues and who may use them, over real sockets, on the stores that need no server.
 
+#[path = "wire/access.rs"]
+mod access;
 mod wire;
 
 mod memory {
