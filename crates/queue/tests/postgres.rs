@@ -6,6 +6,8 @@ mod faults;
 mod fencing;
 #[path = "postgres_store/fixture.rs"]
 mod fixture;
+#[path = "postgres_store/pooler.rs"]
+mod pooler;
 #[path = "postgres_store/querator.rs"]
 mod querator;
 #[path = "postgres_store/schema.rs"]

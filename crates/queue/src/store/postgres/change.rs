@@ -58,7 +58,9 @@ async fn apply(partition: &mut PostgresPartition, fates: &Fates) -> Result<bool>
     if !fates.all_complete() {
         note(partition, fates, &rows)?;
     }
-    partition.upkeep.wore(ids.len());
+    let gone = fates.items.values().filter(|fate| fate.end == Some(End::Complete)).count();
+    partition.upkeep.removed(gone);
+    partition.upkeep.wore(ids.len() - gone);
     Ok(true)
 }
 

@@ -106,13 +106,7 @@ impl PostgresQueues {
         let QueueInfo { name, namespace, options, partitions, created_at, updated_at } = info;
         let what = || format!("queue {name}");
         let dead_queue = options.dead_queue.as_ref().map_or("", QueueName::as_str);
-        let texts = [
-            ("name", name.as_str()),
-            ("namespace", namespace.as_str()),
-            ("dead queue", dead_queue),
-            ("reference", &options.reference),
-        ];
-        texts.iter().try_for_each(|(field, text)| admit(what, field, text))?;
+        admit(what, "reference", &options.reference)?;
         partitions.iter().try_for_each(|partition| admit(what, "store", &partition.store))?;
         let (name, namespace) = (name.as_str(), namespace.as_str());
         let (lease_timeout, expire_timeout) = (nanos(options.lease_timeout), nanos(options.expire_timeout));
@@ -145,9 +139,6 @@ impl PostgresQueues {
 impl QueueStore for PostgresQueues {
     async fn get(&self, name: &QueueName) -> Result<Option<QueueInfo>> {
         let name = name.as_str();
-        if name.contains('\0') {
-            return Ok(None);
-        }
         let rows = self.run(QUEUE_GET, false, &self.statements.get, &[(&name, Type::TEXT)]).await?;
         rows.first().map(record).transpose()
     }
@@ -173,9 +164,6 @@ impl QueueStore for PostgresQueues {
     /// Dropped midway, the record is gone or is not.
     async fn delete(&self, name: &QueueName) -> Result<()> {
         let name = name.as_str();
-        if name.contains('\0') {
-            return Ok(());
-        }
         let delete = include_str!("sql/queues/delete.sql");
         self.run(QUEUE_DELETE, true, delete, &[(&name, Type::TEXT)]).await.map(drop)
     }

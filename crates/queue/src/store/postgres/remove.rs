@@ -69,6 +69,6 @@ fn removed(partition: &mut PostgresPartition, rows: &[Row]) -> Result<Removed> {
     }
     let removed = counts(row)?;
     let total = removed.ready + removed.leased + removed.scheduled;
-    partition.upkeep.wore(usize::try_from(total).unwrap_or(usize::MAX));
+    partition.upkeep.removed(usize::try_from(total).unwrap_or(usize::MAX));
     Ok(removed)
 }

@@ -3,7 +3,7 @@
 use leasehold_txn::tokio_postgres::types::Type;
 use leasehold_txn::{Operation, Pipeline, Result as TxnResult, Step};
 
-use super::errors::{UNDEFINED_TABLE, admit, column, error_of};
+use super::errors::{UNDEFINED_TABLE, column, error_of};
 use super::operations::{DROP, SETUP};
 use super::place::{Place, policy};
 use super::statements::{DROP_OWNER, SCHEMA_LOCK, SCHEMA_PARTITIONS, SCHEMA_QUEUE, SCHEMA_STATE};
@@ -22,7 +22,6 @@ struct State {
 /// Makes sure that the tables are there and that the items are those of this queue. A failure is not remembered: the next
 /// call tries again.
 pub(super) async fn ensure(place: &Place) -> Result<()> {
-    admit(|| "the queue".to_owned(), "name", place.queue())?;
     let wanted = format!("{COMMENT_PREFIX}{}", place.queue());
     let mut state = state(place).await?;
     if !(state.has_items && state.has_partitions) {
@@ -86,7 +85,6 @@ async fn make_comment(place: &Place, comment: &str) -> TxnResult<()> {
 
 /// Drops the table of a partition and forgets its owner, who is fenced by that.
 pub(super) async fn drop_partition(place: &Place) -> Result<()> {
-    admit(|| "the queue".to_owned(), "name", place.queue())?;
     let queue = place.queue();
     let owner = [(&queue as _, Type::TEXT), (&place.number as _, Type::INT8)];
     let state = state(place).await?;

@@ -24,10 +24,9 @@ const GROWN_MIN: u64 = 1_000;
 pub(super) struct Upkeep {
     place: Arc<Place>,
     permits: Arc<Semaphore>,
-    /// Rows changed or deleted since the last vacuum.
+    /// Rows that died since the last vacuum.
     worn: u64,
-    /// Rows there may be at most.
-    rows_max: u64,
+    rows: u64,
     /// Rows there were when statistics were last taken.
     rows_known: u64,
     running: Option<AbortOnDropHandle<()>>,
@@ -35,25 +34,31 @@ pub(super) struct Upkeep {
 
 impl Upkeep {
     pub(super) fn new(place: Arc<Place>, permits: Arc<Semaphore>) -> Self {
-        Upkeep { place, permits, worn: 0, rows_max: 0, rows_known: 0, running: None }
+        Upkeep { place, permits, worn: 0, rows: 0, rows_known: 0, running: None }
     }
 
     /// So much is there. How old the server's statistics are is not known: a table of some size gets new ones soon.
     pub(super) fn opened(&mut self, counts: &Counts) {
-        self.rows_max = counts.ready + counts.leased + counts.scheduled;
+        self.rows = counts.ready + counts.leased + counts.scheduled;
         self.rows_known = 0;
         self.look();
     }
 
     /// Rows came.
     pub(super) fn added(&mut self, rows: usize) {
-        self.rows_max += u64::try_from(rows).unwrap_or(u64::MAX);
+        self.rows += u64::try_from(rows).unwrap_or(0);
         self.look();
     }
 
-    /// Rows were changed or deleted.
+    /// Rows were deleted.
+    pub(super) fn removed(&mut self, rows: usize) {
+        self.rows = self.rows.saturating_sub(u64::try_from(rows).unwrap_or(u64::MAX));
+        self.wore(rows);
+    }
+
+    /// Rows were changed, which leaves as many dead ones.
     pub(super) fn wore(&mut self, rows: usize) {
-        self.worn += u64::try_from(rows).unwrap_or(u64::MAX);
+        self.worn = self.worn.saturating_add(u64::try_from(rows).unwrap_or(u64::MAX));
         self.look();
     }
 
@@ -68,7 +73,7 @@ impl Upkeep {
     fn look(&mut self) {
         let vacuum_after = self.place.config.vacuum_after;
         let vacuum = vacuum_after > 0 && self.worn >= vacuum_after;
-        let analyze = self.rows_max >= GROWN_MIN && self.rows_max >= self.rows_known.saturating_mul(4);
+        let analyze = self.rows >= GROWN_MIN && self.rows >= self.rows_known.saturating_mul(4);
         if !(vacuum || analyze) || self.running.as_ref().is_some_and(|running| !running.is_finished()) {
             return;
         }
@@ -77,7 +82,7 @@ impl Upkeep {
             return;
         }
         let Ok(permit) = self.permits.clone().try_acquire_owned() else { return };
-        self.rows_known = self.rows_max;
+        self.rows_known = self.rows;
         if vacuum {
             self.worn = 0;
         }

@@ -58,9 +58,10 @@ impl Window {
         }
     }
 
-    /// An item became ready at the tail.
+    /// An item became ready at the tail. Its id may have been drawn before that of one that was stored earlier: what is
+    /// before the cursor is never read again, so it is kept in any case.
     pub(super) fn enter(&mut self, id: ItemId, expire_deadline: Timestamp) {
-        if self.reaches_tail && self.ready.len() < LEN_WANTED {
+        if id < self.cursor || (self.reaches_tail && self.ready.len() < LEN_WANTED) {
             self.keep(id, expire_deadline);
         } else {
             self.reaches_tail = false;
@@ -135,6 +136,17 @@ mod tests {
         assert_eq!(window.ready.len(), LEN_WANTED);
         window.leave((1..=len).map(id));
         assert_eq!(window.missing(1, 0, NOW), Some((id(len), LEN_WANTED)));
+    }
+
+    #[test]
+    fn id_drawn_earlier_and_stored_later_is_not_lost() {
+        let mut window = Window::at_tail();
+        let len = u32::try_from(LEN_WANTED).expect("fits");
+        for number in 2..=len + 2 {
+            window.enter(id(number), LATER);
+        }
+        window.enter(id(1), LATER);
+        assert_eq!(window.next(2, NOW), [id(1), id(2)]);
     }
 
     #[test]
