@@ -22,7 +22,7 @@ use crate::undertaker::UndertakerHandle;
 use crate::{Error, PartitionStore, QueueInfo, QueueName, Refusal, Result};
 use choice::Choice;
 use message::{Cold, PartitionMessage, RouterMessage, Waiting};
-use router::{Line, Router};
+use router::{Busy, Line, Router};
 
 pub(crate) use choice::Told;
 pub(crate) use figures::Figures;
@@ -89,6 +89,7 @@ impl Queue {
             choice,
             waiting_max,
             line,
+            busy: vec![Busy::default(); info.partitions.len()],
         };
         Arc::new(Queue {
             name: info.name.clone(),
