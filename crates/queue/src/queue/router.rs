@@ -7,10 +7,11 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tokio::sync::mpsc::error::SendError;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinSet;
 
-use super::choice::Choice;
+use super::choice::{Choice, Told};
 use super::message::{Change, Lease, PartitionMessage, Produce, Report, RouterMessage, Waiting, Work, tell};
 use crate::{Error, Refusal};
 
@@ -187,8 +188,24 @@ impl Router {
         }
         for (partition, work) in work {
             self.busy[partition].add(work.produces.len() + work.leases.len() + work.changes.len());
-            // An owner ends only after this task told it to; a panic drops what it is sent, and callers hear of it.
-            drop(self.partitions[partition].send(PartitionMessage::Work(work)));
+            let sent = self.partitions[partition].send(PartitionMessage::Work(work));
+            if let Err(SendError(PartitionMessage::Work(work))) = sent {
+                self.bury_partition(partition, work);
+            }
+        }
+    }
+
+    /// The owner of a partition is gone, which only a bug can do: nothing more is sent there.
+    fn bury_partition(&mut self, partition: usize, work: Work) {
+        tracing::error!(partition = self.numbers[partition], "the owner of a partition is gone");
+        let told = Told { failures: u32::MAX, ..Told::default() };
+        self.choice.tell(partition, told);
+        self.line.produces_out -= work.produces.len();
+        self.line.changes_out -= work.changes.len();
+        self.line.produces.extend(work.produces.into_iter().map(|produce| (produce.call.number, produce)));
+        self.line.leases.extend(work.leases.into_iter().map(|lease| (lease.call.number, lease)));
+        for change in work.changes {
+            change.call.answer(Err(Error::PartitionFailing { partition: self.numbers[partition] }));
         }
     }
 

@@ -138,6 +138,26 @@ pub async fn overload_is_refused_at_once<H: Harness>(served: &mut Served<H>) {
     assert_eq!(served.stats("jobs").await.lease_waiting, 5);
 }
 
+/// Items that wait to be stored take no more memory than they may.
+pub async fn items_that_wait_are_bounded_in_bytes<H: Harness>(served: &mut Served<H>) {
+    served.reconfigure(|config| config.waiting_bytes_max = 10_000).await;
+    served.create("jobs").await;
+    let large = || vec![new_item(&"x".repeat(20_000))];
+    served.produce_items("jobs", large(), PATIENCE).await.expect("one request is always let in");
+    served.engine.pause(&name("jobs")).await.expect("pause");
+    let engine = served.engine.clone();
+    let request = ProduceRequest { queue: name("jobs"), timeout: PATIENCE, items: large() };
+    let held = tokio::spawn(async move { engine.produce(request).await });
+    served.until(|| async { served.stats("jobs").await.produce_waiting == 1 }).await;
+    assert_eq!(
+        words(served.try_produce("jobs", &["x"], SHORT).await),
+        "queue is overloaded; try again later"
+    );
+    served.engine.unpause(&name("jobs")).await.expect("unpause");
+    held.await.expect("it ends").expect("produce");
+    served.produce("jobs", &["x"]).await;
+}
+
 /// Queues are independent, however many.
 pub async fn hundred_queues_are_served<H: Harness>(served: &mut Served<H>) {
     for number in 0..100 {

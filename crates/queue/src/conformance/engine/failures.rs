@@ -184,6 +184,23 @@ pub async fn fenced_partition_steps_down_until_reload<H: Harness>(served: &mut S
     assert_eq!(payloads(&served.lease("jobs", 10).await.items), ["a", "b"]);
 }
 
+/// Time passing does not make a fenced partition take itself back.
+pub async fn fenced_partition_stays_down_when_time_passes<H: Harness>(served: &mut Served<H>) {
+    served.create("jobs").await;
+    served.produce("jobs", &["a"]).await;
+    served.lease("jobs", 1).await;
+    let second = served.second_engine();
+    assert_eq!(second.stats(&name("jobs")).await.expect("stats").partitions[0].counts.leased, 1);
+    served.advance(MINUTE + LATE);
+    second.clock().notify_moved();
+    served.until(|| async { served.partition_stats("jobs").await.failures > 0 }).await;
+    let leased = second.lease(lease_request("jobs", "c", 1)).await.expect("the owner reclaims it");
+    served.advance(MINUTE + LATE);
+    served.assert_nothing_to_lease("jobs").await;
+    assert_eq!(leased.items[0].attempts, 2);
+    second.shutdown().await;
+}
+
 /// Two servers that fight for a partition never both write: nothing acknowledged is lost.
 pub async fn two_servers_lose_nothing<H: Harness>(served: &mut Served<H>) {
     served.create("jobs").await;

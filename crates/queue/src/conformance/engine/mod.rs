@@ -4,6 +4,7 @@ pub mod changes;
 pub mod crowds;
 pub mod death;
 pub mod failures;
+pub mod history;
 pub mod inspection;
 pub mod leases;
 pub mod management;
@@ -115,6 +116,7 @@ macro_rules! queue_conformance {
             failures: store_that_hangs_does_not_hang_callers,
             failures: outcome_that_stays_unknown_is_said_to_be,
             failures: fenced_partition_steps_down_until_reload,
+            failures: fenced_partition_stays_down_when_time_passes,
             failures: two_servers_lose_nothing,
             failures: lifecycle_goes_on_after_a_failure,
             failures: lost_answers_of_cold_requests_are_settled,
@@ -125,11 +127,13 @@ macro_rules! queue_conformance {
             crowds: producers_and_consumers_lose_nothing,
             crowds: small_requests_share_their_writes,
             crowds: overload_is_refused_at_once,
+            crowds: items_that_wait_are_bounded_in_bytes,
             crowds: hundred_queues_are_served,
             crowds: shutdown_answers_everyone,
             crowds: shutdown_finishes_what_is_being_written,
             crowds: shutdown_is_bounded_when_the_store_hangs,
-            crowds: shutdown_while_everything_fails
+            crowds: shutdown_while_everything_fails,
+            history: random_work_over_a_failing_store_keeps_every_promise
         );
     };
     (@cases $harness:ty, [$attribute:meta], $($promise:ident: $case:ident),+) => {
