@@ -268,7 +268,9 @@ impl<T> InFlight<T> {
 impl<T> Drop for InFlight<T> {
     fn drop(&mut self) {
         self.queue.calls.fetch_sub(1, Ordering::Relaxed);
-        if !self.answered && self.pending.abandon() {
+        if !self.answered {
+            // If it is in a write already, it is forgotten all the same: the client may ask again.
+            self.pending.abandon();
             let client_id = self.client_id.take();
             drop(self.queue.send(RouterMessage::Gone { number: self.number, client_id }));
         }

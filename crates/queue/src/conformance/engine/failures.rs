@@ -164,6 +164,23 @@ pub async fn outcome_that_stays_unknown_is_said_to_be<H: Harness>(served: &mut S
     assert_eq!(payloads(&served.lease("jobs", 10).await.items), ["a"]);
 }
 
+/// A client whose lease nobody could settle in time may ask again.
+pub async fn client_may_ask_again_after_an_unknown_outcome<H: Harness>(served: &mut Served<H>) {
+    served.reconfigure(|config| config.storage_timeout = Duration::from_millis(100)).await;
+    served.create("jobs").await;
+    served.produce("jobs", &["a", "b"]).await;
+    served.faults.always("open", None, Fault::Unavailable);
+    served.faults.once("lease", Fault::LostAnswer);
+    let request = || crate::LeaseRequest { timeout: SHORT, ..lease_request("jobs", "c", 1) };
+    let answer = served.engine.lease(request()).await;
+    assert!(matches!(answer, Err(Error::Indeterminate { operation: "lease", .. })), "{answer:?}");
+    let answer = served.engine.lease(request()).await;
+    assert!(matches!(answer, Err(Error::LeaseTimeout)), "{answer:?}");
+    served.faults.heal();
+    let leased = served.engine.lease(lease_request("jobs", "c", 1)).await.expect("the store is back");
+    assert_eq!(payloads(&leased.items), ["b"], "the first is leased, although nobody heard of it");
+}
+
 /// A partition that another owner took stands aside until it is told to take it back.
 pub async fn fenced_partition_steps_down_until_reload<H: Harness>(served: &mut Served<H>) {
     served.create("jobs").await;

@@ -38,8 +38,7 @@ struct Rule {
     operation: &'static str,
     partition: Option<u32>,
     fault: Fault,
-    /// How often; for ever if none.
-    left: Option<u32>,
+    is_once: bool,
 }
 
 /// What fails, and what was called. Clones share both.
@@ -53,12 +52,12 @@ pub struct Faults {
 impl Faults {
     /// Fails the next call of this operation.
     pub fn once(&self, operation: &'static str, fault: Fault) {
-        self.rules.lock().push(Rule { operation, partition: None, fault, left: Some(1) });
+        self.rules.lock().push(Rule { operation, partition: None, fault, is_once: true });
     }
 
     /// Fails every call of this operation, of one partition or of all, until [`heal`](Self::heal).
     pub fn always(&self, operation: &'static str, partition: Option<u32>, fault: Fault) {
-        self.rules.lock().push(Rule { operation, partition, fault, left: None });
+        self.rules.lock().push(Rule { operation, partition, fault, is_once: false });
     }
 
     /// Fails every call of every operation.
@@ -77,6 +76,18 @@ impl Faults {
         self.released.notify_waiters();
     }
 
+    /// How many faults are waiting for a call.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rules.lock().len()
+    }
+
+    /// Whether nothing is to fail.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// How often the operation was called since the last time this was asked.
     pub fn take_calls(&self, operation: &str) -> usize {
         self.calls.lock().remove(operation).unwrap_or(0)
@@ -88,11 +99,9 @@ impl Faults {
         let hits = |rule: &Rule| {
             (rule.operation.is_empty() || rule.operation == operation)
                 && rule.partition.is_none_or(|only| only == partition)
-                && rule.left != Some(0)
         };
-        let rule = rules.iter_mut().find(|rule| hits(rule))?;
-        rule.left = rule.left.map(|left| left - 1);
-        Some(rule.fault)
+        let at = rules.iter().position(hits)?;
+        Some(if rules[at].is_once { rules.remove(at).fault } else { rules[at].fault })
     }
 }
 

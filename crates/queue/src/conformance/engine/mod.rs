@@ -115,6 +115,7 @@ macro_rules! queue_conformance {
             failures: lost_answer_of_a_retry_is_settled,
             failures: store_that_hangs_does_not_hang_callers,
             failures: outcome_that_stays_unknown_is_said_to_be,
+            failures: client_may_ask_again_after_an_unknown_outcome,
             failures: fenced_partition_steps_down_until_reload,
             failures: fenced_partition_stays_down_when_time_passes,
             failures: two_servers_lose_nothing,
