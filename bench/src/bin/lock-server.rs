@@ -47,6 +47,8 @@ async fn main() -> Outcome {
         address: "127.0.0.1:0".to_owned(),
         store: url.parse()?,
         locks: leasehold_server::LocksConfig::default(),
+        queues: Default::default(),
+        auth: Default::default(),
         stop_timeout: Duration::from_secs(1),
     })
     .await?;

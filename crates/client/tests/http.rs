@@ -24,6 +24,8 @@ impl Harness for Http {
         let config = Config {
             address: "127.0.0.1:0".to_owned(),
             store: StoreLocation::Memory,
+            queues: Default::default(),
+            auth: Default::default(),
             locks: Default::default(),
             stop_timeout: Duration::ZERO,
         };

@@ -1,5 +1,6 @@
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use leasehold_core::Class;
 
@@ -48,7 +49,22 @@ pub enum Error {
     /// The engine failed while running.
     #[error("embedded store failed")]
     Engine(#[source] Box<redb::Error>),
+    /// The disk failed, and the file could not be opened again yet.
+    #[error("store folder {path} is closed after a failure of the disk", path = path.display())]
+    Closed {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A write did not happen.
+    #[error("nothing was written to the embedded store")]
+    NotWritten(#[source] Cause),
+    /// A write was sent to the disk, and the disk did not say that it has it.
+    #[error("outcome of a write to the embedded store is unknown")]
+    Indeterminate(#[source] Cause),
 }
+
+/// Shared by all writes of a commit.
+type Cause = Arc<dyn std::error::Error + Send + Sync>;
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -63,6 +79,9 @@ impl Error {
             Error::Format { .. } => "embedded.format",
             Error::Damaged { .. } => "embedded.damaged",
             Error::Engine(_) => "embedded.engine",
+            Error::Closed { .. } => "embedded.closed",
+            Error::NotWritten(_) => "embedded.not_written",
+            Error::Indeterminate(_) => "embedded.indeterminate",
         }
     }
 
@@ -70,7 +89,10 @@ impl Error {
     pub fn class(&self) -> Class {
         match self {
             Error::NotAFolder { .. } | Error::Format { .. } => Class::Rejected,
-            Error::Folder { .. } | Error::InUse { .. } => Class::Unavailable,
+            Error::Folder { .. } | Error::InUse { .. } | Error::Closed { .. } | Error::NotWritten(_) => {
+                Class::Unavailable
+            }
+            Error::Indeterminate(_) => Class::Indeterminate,
             Error::Damaged { .. } | Error::Engine(_) => Class::Internal,
         }
     }

@@ -1,18 +1,22 @@
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use redb::{Builder, Database, DatabaseError, StorageError};
+use redb::{ReadTransaction, WriteTransaction};
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::oneshot;
 
-use crate::{Error, Result, folder, format};
+use crate::file::{Disk, File, is_lasting};
+use crate::job::{Job, Regardless, Task, Written};
+use crate::writer::Writer;
+use crate::{Error, Result, format};
 
-/// Pages kept in memory. Leases live at the head of the tables, so a small cache holds the hot part.
-const CACHE_BYTES: usize = 64 * 1024 * 1024;
-
-/// An open folder. Cheap to clone; the folder is free for another process when the last clone is gone.
+/// An open folder. Cheap to clone; the folder is free for another process when the last clone is gone, which waits
+/// for writes that are under way. A job must not hold one: it would wait for itself.
 #[derive(Debug, Clone)]
 pub struct Store {
-    folder: PathBuf,
-    database: Arc<Database>,
+    // Before the file: the writer ends while the file is still open.
+    writer: Arc<Writer>,
+    file: Arc<File>,
 }
 
 impl Store {
@@ -21,41 +25,109 @@ impl Store {
     /// Blocks on the disk, and after an unclean stop until the file is repaired: call it at start, or from a
     /// thread that may block.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
-        let folder = folder.as_ref();
-        folder::create(folder)?;
-        let file = folder::file_path(folder);
-        let database = Builder::new()
-            .set_cache_size(CACHE_BYTES)
-            .create_file(folder::open_file(&file)?)
-            .map_err(|error| opening_error(error, folder, &file))?;
-        format::stamp_or_check(&database, folder)?;
-        Ok(Store { folder: folder.to_owned(), database: Arc::new(database) })
+        Store::over(folder.as_ref(), Disk::Plain)
+    }
+
+    /// As [`open`](Self::open), on a disk that fails when told to.
+    #[cfg(feature = "faults")]
+    pub fn open_with_faults(folder: impl AsRef<Path>, faults: &crate::faults::Faults) -> Result<Self> {
+        Store::over(folder.as_ref(), Disk::Faulty(faults.clone()))
+    }
+
+    fn over(folder: &Path, disk: Disk) -> Result<Self> {
+        let file = Arc::new(File::open(folder, disk)?);
+        Ok(Store { writer: Arc::new(Writer::start(file.clone())), file })
     }
 
     /// The folder this store lives in.
     pub fn folder(&self) -> &Path {
-        &self.folder
+        self.file.folder()
     }
 
-    /// The engine, for the crates that keep tables in it.
-    pub fn database(&self) -> &Database {
-        &self.database
+    /// Reads what is committed, without waiting for the writer. Blocks on the disk.
+    pub fn read<T>(&self, read: impl FnOnce(&ReadTransaction) -> Result<T, redb::Error>) -> Result<T> {
+        let done = self.file.begin_read().and_then(|transaction| read(&transaction).map_err(Error::engine));
+        if done.as_ref().is_err_and(is_broken) {
+            self.nudge();
+        }
+        done
+    }
+
+    /// Runs a job in a transaction that it may share with others, and answers when all of it is on the disk.
+    ///
+    /// The job runs again, on the same state, when another of the same commit fails; so it must not use up what it
+    /// holds. [`Error::NotWritten`] and [`Error::Closed`] mean that nothing was written, [`Error::Indeterminate`] that
+    /// nobody knows. Dropped midway, the write is given up if it had not begun, and happens unseen otherwise.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        job: impl FnMut(&WriteTransaction) -> Result<Written<T>, redb::Error> + Send + 'static,
+    ) -> Result<T> {
+        let (answer, answered) = oneshot::channel();
+        self.send(Task::boxed(job, answer)).await?;
+        answered.await.unwrap_or_else(|lost| Err(Error::Indeterminate(Arc::new(lost))))
+    }
+
+    /// As [`write`](Self::write), for a job that is to happen whether or not somebody waits for it: `settle` is told
+    /// on the writer's thread, and must not block. Waits only while the mailbox is full.
+    pub async fn submit<T: Send + 'static>(
+        &self,
+        job: impl FnMut(&WriteTransaction) -> Result<Written<T>, redb::Error> + Send + 'static,
+        settle: impl FnOnce(Result<T>) + Send + 'static,
+    ) -> Result<()> {
+        self.send(Task::boxed(job, Regardless(settle))).await
+    }
+
+    /// As [`write`](Self::write), for making tables at start: blocks on the disk, and does not wait for a place in the
+    /// mailbox.
+    pub fn write_blocking<T: Send + 'static>(
+        &self,
+        job: impl FnMut(&WriteTransaction) -> Result<Written<T>, redb::Error> + Send + 'static,
+    ) -> Result<T> {
+        let (answer, answered) = std::sync::mpsc::sync_channel(1);
+        let task = Task::boxed(job, Regardless(move |outcome| drop(answer.send(outcome))));
+        let taken = self.writer.mailbox().try_send(task);
+        taken.map_err(|refused| Error::NotWritten(Arc::new(NotTaken::of(&refused))))?;
+        answered.recv().unwrap_or_else(|lost| Err(Error::Indeterminate(Arc::new(lost))))
     }
 
     /// Reads from the file; an error means that requests would fail too. Blocks on the disk.
     pub fn check(&self) -> Result<()> {
-        format::stamp(&self.database).map(drop)
+        self.read(format::stamp).map(drop)
+    }
+
+    async fn send(&self, job: Box<dyn Job>) -> Result<()> {
+        let taken = self.writer.mailbox().send(job).await;
+        taken.map_err(|_| Error::NotWritten(Arc::new(NotTaken::Ended)))
+    }
+
+    /// Has the writer look at the file, and open it again if it must; a full mailbox does that anyway.
+    fn nudge(&self) {
+        let task = Task::boxed(|_| Ok(Written::Nothing(())), Regardless(drop::<Result<()>>));
+        drop(self.writer.mailbox().try_send(task));
     }
 }
 
-fn opening_error(error: DatabaseError, folder: &Path, file: &Path) -> Error {
+fn is_broken(error: &Error) -> bool {
     match error {
-        DatabaseError::DatabaseAlreadyOpen => Error::InUse { path: folder.to_owned() },
-        DatabaseError::Storage(StorageError::Io(source))
-            if source.kind() != std::io::ErrorKind::InvalidData =>
-        {
-            Error::Folder { path: file.to_owned(), source }
+        Error::Engine(engine) => is_lasting(engine),
+        Error::Closed { .. } => true,
+        _ => false,
+    }
+}
+
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+enum NotTaken {
+    #[error("the writer of the embedded store has ended")]
+    Ended,
+    #[error("the writer of the embedded store has too much to do")]
+    Full,
+}
+
+impl NotTaken {
+    fn of<T>(refused: &TrySendError<T>) -> Self {
+        match refused {
+            TrySendError::Full(_) => NotTaken::Full,
+            TrySendError::Closed(_) => NotTaken::Ended,
         }
-        damaged => Error::Damaged { path: file.to_owned(), source: Box::new(damaged.into()) },
     }
 }

@@ -3,8 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use leasehold_embedded::Store;
-use redb::{ReadableDatabase, TableDefinition};
+use leasehold_embedded::{Store, Written};
+use redb::TableDefinition;
 
 const NUMBERS: TableDefinition<'_, &str, u64> = TableDefinition::new("test.numbers");
 
@@ -23,14 +23,15 @@ fn committed_values_survive_reopening() {
     let folder = tempfile::tempdir().expect("temporary folder");
     {
         let store = Store::open(folder.path()).expect("opens");
-        let write = store.database().begin_write().expect("begins");
-        write.open_table(NUMBERS).expect("table").insert("seven", 7).expect("inserts");
-        write.commit().expect("commits");
+        let written = store.write_blocking(|write| {
+            write.open_table(NUMBERS)?.insert("seven", 7)?;
+            Ok(Written::Changed(()))
+        });
+        written.expect("commits");
     }
     let store = Store::open(folder.path()).expect("opens again");
-    let read = store.database().begin_read().expect("begins");
-    let seven = read.open_table(NUMBERS).expect("table").get("seven").expect("reads").expect("is there");
-    assert_eq!(seven.value(), 7);
+    let seven = store.read(|read| Ok(read.open_table(NUMBERS)?.get("seven")?.map(|seven| seven.value())));
+    assert_eq!(seven.expect("reads"), Some(7));
     store.check().expect("healthy");
 }
 

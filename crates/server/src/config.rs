@@ -17,6 +17,10 @@ pub struct Config {
     pub address: String,
     /// What holds the data.
     pub store: StoreLocation,
+    /// Where partitions, records of queues, and who may what are kept, if not in the store; queues to make.
+    pub queues: QueuesConfig,
+    /// Whether requests are judged.
+    pub auth: leasehold_access::Driver,
     /// Where and how locks are kept.
     pub locks: LocksConfig,
     /// How long requests in flight may take to finish once the server was told to stop.
@@ -30,4 +34,39 @@ pub struct LocksConfig {
     pub backend: Option<BackendLocation>,
     /// Names and habits.
     pub options: BackendOptions,
+}
+
+/// Where queues are kept, and which there are from the start.
+#[derive(Debug, Clone, Default)]
+pub struct QueuesConfig {
+    /// The records of queues; the store, if nothing is said.
+    pub records: Option<StoreLocation>,
+    /// The partitions; all in the store, if nothing is said.
+    pub partitions: Vec<PartitionsConfig>,
+    /// Namespaces, users, keys, roles and bindings; the store, if nothing is said.
+    pub access: Option<StoreLocation>,
+    /// Made when the server starts, unless they are there.
+    pub queues: Vec<QueueConfig>,
+}
+
+/// One of the places for partitions.
+#[derive(Debug, Clone)]
+pub struct PartitionsConfig {
+    /// Kept with each partition that is placed there.
+    pub name: String,
+    /// Its share of the partitions of new queues.
+    pub affinity: f64,
+    /// The place.
+    pub store: StoreLocation,
+    /// How many connections it may use, if it is a database.
+    pub connections_max: Option<usize>,
+}
+
+/// A queue that is made when the server starts.
+#[derive(Debug, Clone)]
+pub struct QueueConfig {
+    /// Its name.
+    pub name: leasehold_queue::QueueName,
+    /// What is chosen about it.
+    pub change: leasehold_queue::QueueChange,
 }

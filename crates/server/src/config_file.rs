@@ -1,16 +1,23 @@
 //! The configuration file: YAML with kebab-case keys. What it does not say stays at its default; what it says and
 //! nobody knows is refused.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
+use leasehold_access::Driver;
+use leasehold_core::duration;
 use leasehold_core::firestore::Collections;
 use leasehold_core::postgres::TableNames;
 use leasehold_core::redis::KeyPrefix;
 use leasehold_locks::backend::BackendOptions;
+use leasehold_queue::{QueueChange, QueueName};
 use serde::Deserialize;
 
-use crate::{Error, LocksConfig, Result};
+use crate::{
+    DEFAULT_STORE, Error, LocksConfig, PartitionsConfig, QueueConfig, QueuesConfig, Result, StoreLocation,
+};
 
 /// Bytes a configuration file may have.
 const FILE_BYTES_MAX: u64 = 1_000_000;
@@ -25,6 +32,138 @@ pub struct ConfigFile {
     pub store: Option<String>,
     #[serde(default)]
     locks: Option<Locks>,
+    /// How to log.
+    #[serde(default)]
+    pub logging: Logging,
+    queue_storage: Option<Storage>,
+    #[serde(default)]
+    partition_storage: Vec<Storage>,
+    auth_backend: Option<AuthBackend>,
+    auth_storage: Option<Storage>,
+    #[serde(default)]
+    queues: Vec<Queue>,
+}
+
+/// How to log.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Logging {
+    /// `color`, `text` or `json`.
+    pub handler: Option<String>,
+    /// `debug`, `info`, `warn` or `error`; anything else is `info`.
+    pub level: Option<String>,
+}
+
+/// A place to keep things in, as Querator's files name it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+struct Storage {
+    name: String,
+    driver: String,
+    affinity: Option<f64>,
+    config: BTreeMap<String, Scalar>,
+}
+
+/// Querator reads text; people write numbers.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Scalar {
+    Text(String),
+    Number(i64),
+    Flag(bool),
+}
+
+impl Scalar {
+    fn text(&self) -> String {
+        match self {
+            Scalar::Text(text) => text.clone(),
+            Scalar::Number(number) => number.to_string(),
+            Scalar::Flag(flag) => flag.to_string(),
+        }
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+struct AuthBackend {
+    driver: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+struct Queue {
+    name: String,
+    dead_queue: String,
+    lease_timeout: Option<String>,
+    expire_timeout: Option<String>,
+    max_attempts: i64,
+    reference: String,
+    requested_partitions: Option<i64>,
+    partitions: Vec<Partition>,
+}
+
+/// Where Querator would put a partition. Placement is the engine's here; the names are only checked.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+struct Partition {
+    partition: i64,
+    read_only: bool,
+    storage_name: String,
+}
+
+impl Storage {
+    fn location(&self) -> Result<StoreLocation> {
+        let setting = |key: &str| self.config.get(key).map(Scalar::text);
+        let driver = self.driver.to_ascii_lowercase();
+        let location = match driver.as_str() {
+            "" | "memory" => "memory:".to_owned(),
+            "badger" | "embedded" => setting("storage-dir").unwrap_or_else(|| DEFAULT_STORE.to_owned()),
+            "postgres" | "postgresql" => {
+                setting("connection-string").ok_or(Error::ConnectionStringMissing)?
+            }
+            _ => return Err(Error::Driver { driver: self.driver.clone() }),
+        };
+        match driver.as_str() {
+            // A connection string need not be a URL.
+            "postgres" | "postgresql" => Ok(StoreLocation::Postgres(Box::new(location.parse()?))),
+            _ => location.parse(),
+        }
+    }
+
+    fn connections_max(&self) -> Result<Option<usize>> {
+        let Some(given) = self.config.get("max-conns").map(Scalar::text) else { return Ok(None) };
+        let parsed = given.parse().ok().filter(|connections| *connections > 0);
+        parsed.map(Some).ok_or(Error::MaxConns { given })
+    }
+}
+
+impl Queue {
+    fn config(&self, stores: &[PartitionsConfig]) -> Result<QueueConfig> {
+        let refused = |source| Error::Queue { queue: self.name.clone(), source };
+        let timeout = |text: &Option<String>, default| match text {
+            None => Ok(default),
+            Some(text) => duration::parse(text)
+                .map_err(|source| Error::QueueTimeout { queue: self.name.clone(), source }),
+        };
+        for partition in self.partitions.iter().filter(|partition| !partition.storage_name.is_empty()) {
+            if !stores.iter().any(|store| store.name == partition.storage_name) {
+                let (queue, storage) = (self.name.clone(), partition.storage_name.clone());
+                return Err(Error::QueueStorage { queue, storage });
+            }
+        }
+        let placed = i64::try_from(self.partitions.len()).unwrap_or(i64::MAX);
+        let change = QueueChange {
+            lease_timeout: timeout(&self.lease_timeout, Duration::from_secs(60))?,
+            expire_timeout: timeout(&self.expire_timeout, Duration::from_secs(3_600))?,
+            max_attempts: self.max_attempts,
+            dead_queue: QueueName::parse_dead(&self.dead_queue).map_err(refused)?,
+            reference: self.reference.clone(),
+            requested_partitions: self.requested_partitions.unwrap_or(placed.max(1)),
+        };
+        let name = self.name.parse().map_err(refused)?;
+        change.clone().create().map_err(refused)?;
+        Ok(QueueConfig { name, change })
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -58,6 +197,41 @@ impl ConfigFile {
         let first_line =
             |error: serde_saphyr::Error| error.to_string().lines().next().unwrap_or_default().to_owned();
         serde_saphyr::from_str(text).map_err(first_line)
+    }
+
+    /// Where queues are kept and which there are.
+    pub fn queues(&self) -> Result<QueuesConfig> {
+        let named = |index: usize, storage: &Storage| -> Result<PartitionsConfig> {
+            Ok(PartitionsConfig {
+                name: match storage.name.as_str() {
+                    "" => format!("store-{index}"),
+                    name => name.to_owned(),
+                },
+                affinity: storage.affinity.unwrap_or(1.0),
+                store: storage.location()?,
+                connections_max: storage.connections_max()?,
+            })
+        };
+        let partitions: Result<Vec<_>> =
+            self.partition_storage.iter().enumerate().map(|(index, storage)| named(index, storage)).collect();
+        let partitions = partitions?;
+        let queues: Result<Vec<_>> = self.queues.iter().map(|queue| queue.config(&partitions)).collect();
+        Ok(QueuesConfig {
+            records: self.queue_storage.as_ref().map(Storage::location).transpose()?,
+            access: self.auth_storage.as_ref().map(Storage::location).transpose()?,
+            queues: queues?,
+            partitions,
+        })
+    }
+
+    /// Whether requests are judged.
+    pub fn auth(&self) -> Result<Driver> {
+        let driver = self.auth_backend.as_ref().map(|backend| backend.driver.as_str()).unwrap_or_default();
+        match driver.to_ascii_lowercase().as_str() {
+            "" | "none" => Ok(Driver::None),
+            "internal" => Ok(Driver::Internal),
+            _ => Err(Error::AuthDriver { driver: driver.to_owned() }),
+        }
     }
 
     /// How locks are kept, if the file says anything about it.
@@ -126,6 +300,51 @@ mod tests {
             let reason = ConfigFile::parse(text).expect_err(text);
             assert!(reason.contains(named), "{text}: {reason}");
         }
+    }
+
+    #[test]
+    fn file_of_querator_is_read_as_it_is() {
+        let text = "address: localhost:2319\nlogging:\n  handler: color\n  level: debug\nqueue-storage:\n  \
+                    driver: badger\n  config:\n    storage-dir: /tmp/q\npartition-storage:\n  - name: badger-00\n    \
+                    driver: Badger\n    affinity: 1\n    config:\n      storage-dir: /tmp/q\n  - name: mem-00\n    \
+                    driver: Memory\n    affinity: 0.5\n  - name: pg-00\n    driver: postgres\n    config:\n      \
+                    connection-string: postgres://u@h/d\n      max-conns: 7\nauth-backend:\n  driver: internal\n\
+                    queues:\n  - name: q1\n    dead-queue: q1-dead\n    lease-timeout: 10m\n    expire-timeout: 10m\n    \
+                    max-attempts: 10\n    reference: r\n    requested-partitions: 2\n    partitions:\n      \
+                    - partition: 0\n        read-only: false\n        storage-name: mem-00\n";
+        let file = ConfigFile::parse(text).expect("is a configuration");
+        let queues = file.queues().expect("is valid");
+        assert!(matches!(queues.records, Some(StoreLocation::Folder(_))));
+        let names: Vec<_> = queues.partitions.iter().map(|store| store.name.as_str()).collect();
+        assert_eq!(names, ["badger-00", "mem-00", "pg-00"]);
+        assert_eq!(queues.partitions[2].connections_max, Some(7));
+        assert_eq!(queues.queues[0].change.requested_partitions, 2);
+        assert_eq!(file.auth().expect("is valid"), Driver::Internal);
+    }
+
+    #[test]
+    fn mistakes_about_queues_are_told_in_the_known_words() {
+        for (text, words) in [
+            ("partition-storage:\n  - driver: mongo\n", "invalid driver; 'mongo' is not one of"),
+            ("queue-storage:\n  driver: postgres\n", "connection string is required"),
+            ("partition-storage:\n  - driver: memory\n    config:\n      max-conns: none\n", "max-conns"),
+            ("queues:\n  - name: a b\n", "cannot contain whitespace"),
+            ("queues:\n  - name: a\n    lease-timeout: 2h\n", "lease timeout is too long"),
+            (
+                "queues:\n  - name: a\n    partitions:\n      - storage-name: x\n",
+                "invalid partition storage; queue 'a' references 'x' which is undefined",
+            ),
+        ] {
+            let refused = ConfigFile::parse(text).expect("is a configuration").queues().expect_err(text);
+            let chain =
+                format!("{refused}: {:?}", std::error::Error::source(&refused).map(ToString::to_string));
+            assert!(chain.contains(words), "{chain}");
+        }
+        let refused = ConfigFile::parse("auth-backend:\n  driver: ldap\n").expect("parses").auth();
+        assert_eq!(
+            refused.expect_err("ldap").to_string(),
+            "invalid auth-backend driver; 'ldap' is not one of (none, internal)"
+        );
     }
 
     #[test]

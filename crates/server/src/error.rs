@@ -43,12 +43,63 @@ pub enum Error {
         /// Where and what.
         reason: String,
     },
+    /// A driver that picks no store.
+    #[error("invalid driver; '{driver}' is not one of (Memory, Badger, Embedded, Postgres)")]
+    Driver {
+        /// As given.
+        driver: String,
+    },
+    /// A driver that judges nobody.
+    #[error("invalid auth-backend driver; '{driver}' is not one of (none, internal)")]
+    AuthDriver {
+        /// As given.
+        driver: String,
+    },
+    /// A database without an address.
+    #[error("connection string is required")]
+    ConnectionStringMissing,
+    /// A number of connections that is none.
+    #[error("max-conns is '{given}', not a number above zero")]
+    MaxConns {
+        /// As given.
+        given: String,
+    },
+    /// A queue of the configuration breaks a rule.
+    #[error("queue '{queue}' of the configuration is invalid")]
+    Queue {
+        /// Its name.
+        queue: String,
+        /// The rule.
+        source: leasehold_queue::Refusal,
+    },
+    /// A queue of the configuration has a timeout that is none.
+    #[error("queue '{queue}' of the configuration has an invalid timeout")]
+    QueueTimeout {
+        /// Its name.
+        queue: String,
+        /// What is wrong with it.
+        source: leasehold_core::Error,
+    },
+    /// A queue of the configuration names a store that is not configured.
+    #[error("invalid partition storage; queue '{queue}' references '{storage}' which is undefined")]
+    QueueStorage {
+        /// Its name.
+        queue: String,
+        /// The store's.
+        storage: String,
+    },
     /// The embedded store could not be used.
     #[error(transparent)]
     Embedded(#[from] leasehold_embedded::Error),
     /// The PostgreSQL store could not be used.
     #[error(transparent)]
     Postgres(#[from] leasehold_txn::Error),
+    /// The store of queues could not be opened.
+    #[error(transparent)]
+    Queues(#[from] leasehold_queue::StoreError),
+    /// The store of users, keys and roles could not be opened.
+    #[error(transparent)]
+    Access(#[from] leasehold_access::StoreError),
     /// The lock backend could not be opened.
     #[error(transparent)]
     Locks(#[from] leasehold_locks::Error),
@@ -78,8 +129,17 @@ impl Error {
             Error::ConfigUnreadable { .. } => "server.config_unreadable",
             Error::ConfigTooLong { .. } => "server.config_too_long",
             Error::ConfigMalformed { .. } => "server.config_malformed",
+            Error::Driver { .. } => "server.driver",
+            Error::AuthDriver { .. } => "server.auth_driver",
+            Error::ConnectionStringMissing => "server.connection_string_missing",
+            Error::MaxConns { .. } => "server.max_conns",
+            Error::Queue { .. } => "server.queue",
+            Error::QueueTimeout { .. } => "server.queue_timeout",
+            Error::QueueStorage { .. } => "server.queue_storage",
             Error::Embedded(inner) => inner.code(),
             Error::Postgres(inner) => inner.code(),
+            Error::Queues(inner) => inner.code(),
+            Error::Access(inner) => inner.code(),
             Error::Locks(inner) => inner.code(),
             Error::Listen { .. } => "server.listen",
             Error::Accept(_) => "server.accept",
@@ -94,9 +154,18 @@ impl Error {
             | Error::StoreScheme { .. }
             | Error::ConfigUnreadable { .. }
             | Error::ConfigTooLong { .. }
-            | Error::ConfigMalformed { .. } => Class::Rejected,
+            | Error::ConfigMalformed { .. }
+            | Error::Driver { .. }
+            | Error::AuthDriver { .. }
+            | Error::ConnectionStringMissing
+            | Error::MaxConns { .. }
+            | Error::Queue { .. }
+            | Error::QueueTimeout { .. }
+            | Error::QueueStorage { .. } => Class::Rejected,
             Error::Embedded(inner) => inner.class(),
             Error::Postgres(inner) => inner.class(),
+            Error::Queues(inner) => inner.class(),
+            Error::Access(inner) => inner.class(),
             Error::Locks(inner) => inner.class(),
             Error::Listen { source, .. } if source.kind() == io::ErrorKind::InvalidInput => Class::Rejected,
             Error::Listen { .. } => Class::Unavailable,

@@ -14,7 +14,9 @@ mod server;
 mod services;
 mod store;
 
-pub use config::{Config, DEFAULT_ADDRESS, DEFAULT_STORE, LocksConfig};
+pub use config::{
+    Config, DEFAULT_ADDRESS, DEFAULT_STORE, LocksConfig, PartitionsConfig, QueueConfig, QueuesConfig,
+};
 pub use config_file::ConfigFile;
 pub use error::{Error, Result};
 pub use location::StoreLocation;

@@ -17,6 +17,15 @@ impl Reply {
         Reply::new(400, "Bad Request", message)
     }
 
+    pub(crate) fn queue_not_found(name: &str) -> Self {
+        Reply::bad_request(format!("queue does not exist; no such queue named '{name}'"))
+    }
+
+    #[cfg(test)]
+    pub(crate) fn message(&self) -> &str {
+        &self.0.message
+    }
+
     pub(crate) fn not_implemented(message: String) -> Self {
         Reply::new(501, "Not Implemented", message)
     }
@@ -27,6 +36,19 @@ impl Reply {
 
     pub(crate) fn transport_error(message: String) -> Self {
         Reply::new(512, "Transport Error", message)
+    }
+
+    pub(crate) fn request_failed(message: String) -> Self {
+        Reply::new(453, "Request Failed", message)
+    }
+
+    fn retry_request(message: String) -> Self {
+        Reply::new(454, "Retry Request", message)
+    }
+
+    /// What went wrong is for the log.
+    fn internal_error() -> Self {
+        Reply::new(500, "Internal Service Error", "Internal Error".to_owned())
     }
 
     /// A request that no store would take.
@@ -55,15 +77,56 @@ impl From<leasehold_locks::Error> for Reply {
     fn from(error: leasehold_locks::Error) -> Self {
         let reply = match error.class() {
             Class::Rejected => Reply::bad_request(error.to_string()),
-            Class::Conflict | Class::Indeterminate => Reply::new(453, "Request Failed", error.to_string()),
-            Class::Unavailable => Reply::new(454, "Retry Request", error.to_string()),
-            Class::Internal => Reply::new(500, "Internal Service Error", "Internal Error".to_owned()),
+            Class::Conflict | Class::Indeterminate => Reply::request_failed(error.to_string()),
+            Class::Unavailable => Reply::retry_request(error.to_string()),
+            Class::Internal => Reply::internal_error(),
         };
         if matches!(error.class(), Class::Unavailable | Class::Indeterminate | Class::Internal) {
             let chain = &error as &(dyn std::error::Error + 'static);
             tracing::warn!(code = error.code(), error = chain, "a lock operation failed");
         }
         reply.detail("code", error.lock_code().as_str()).detail("error", error.code())
+    }
+}
+
+/// `details.error` is our stable code. Unknown outcomes are not for repeating blindly, so they are not told as such.
+impl From<leasehold_queue::Error> for Reply {
+    fn from(error: leasehold_queue::Error) -> Self {
+        use leasehold_queue::Error;
+        let reply = match &error {
+            Error::QueueStopping | Error::EngineStopping | Error::Indeterminate { .. } => {
+                Reply::request_failed(error.to_string())
+            }
+            _ => match error.class() {
+                Class::Rejected | Class::Conflict => Reply::bad_request(error.to_string()),
+                Class::Unavailable => Reply::retry_request(error.to_string()),
+                Class::Indeterminate => Reply::request_failed(error.to_string()),
+                Class::Internal => Reply::internal_error(),
+            },
+        };
+        if std::error::Error::source(&error).is_some() || error.class() == Class::Internal {
+            let chain = &error as &(dyn std::error::Error + 'static);
+            tracing::warn!(code = error.code(), error = chain, "a queue operation failed");
+        }
+        reply.detail("error", error.code())
+    }
+}
+
+impl From<leasehold_access::Error> for Reply {
+    fn from(error: leasehold_access::Error) -> Self {
+        if std::error::Error::source(&error).is_some() || error.class() == Class::Internal {
+            let chain = &error as &(dyn std::error::Error + 'static);
+            tracing::warn!(code = error.code(), error = chain, "an access operation failed");
+        }
+        let reply = match error.reply_code() {
+            401 => Reply::new(401, "Unauthorized", error.to_string()),
+            403 => Reply::new(403, "Forbidden", error.to_string()),
+            453 => Reply::request_failed(error.to_string()),
+            454 => Reply::retry_request(error.to_string()),
+            500 => Reply::internal_error(),
+            _ => Reply::bad_request(error.to_string()),
+        };
+        reply.detail("error", error.code())
     }
 }
 

@@ -8,7 +8,6 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use crate::services::Services;
-use crate::store::Store;
 use crate::{Config, Error, Result, recorder, routes};
 
 /// A server that listens and has its store open, but answers nobody until [`Server::run`].
@@ -22,13 +21,13 @@ pub struct Server {
 impl Server {
     /// Opens the store and takes the address. Dropping the future midway leaves neither held.
     pub async fn bind(config: &Config) -> Result<Self> {
-        let services = Services::over(Store::open(&config.store).await?, &config.locks).await?;
+        let services = Services::open(config).await?;
         Server::serve(config, services).await
     }
 
     /// As [`Server::bind`], with locks in a backend of the caller's.
     pub async fn bind_with_locks(config: &Config, locks: Arc<dyn LockBackend>) -> Result<Self> {
-        let services = Services::with_locks(Store::open(&config.store).await?, locks);
+        let services = Services::open_with_locks(config, locks).await?;
         Server::serve(config, services).await
     }
 
@@ -49,10 +48,13 @@ impl Server {
     /// has not finished within the stop timeout is cut. Dropping the future cuts everything at once.
     pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<()> {
         let (stopping, stopped) = oneshot::channel();
+        let services = self.services.clone();
         let graceful = async move {
             stop.await;
             // The receiver lives as long as this server; without it nobody is left to be told.
             let _ = stopping.send(());
+            // Before the listener closes: those who wait for items get an answer, not a cut connection.
+            services.close().await;
         };
         let out_of_time = async {
             if stopped.await.is_ok() {

@@ -1,79 +1,249 @@
+use std::collections::HashMap;
 use std::future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use leasehold_access::{Access, Driver, Permission, Principal};
 use leasehold_locks::backend::embedded::EmbeddedBackend;
 use leasehold_locks::backend::memory::MemoryBackend;
 use leasehold_locks::backend::postgres::{self, FusedBackend, FusedConfig, OptionalColumns, PostgresBackend};
 use leasehold_locks::backend::{BackendLocation, BackendOptions};
-use leasehold_locks::{Config, LockBackend, Locks};
+use leasehold_locks::{LockBackend, Locks};
+use leasehold_queue::{DEFAULT_NAMESPACE, Engine, Error, NamedStore, Namespace, QueueName, Refusal};
 use leasehold_txn::{Pool, Registry};
 
+use crate::reply::Reply;
 use crate::store::Store;
-use crate::{LocksConfig, Result};
+use crate::{Config, LocksConfig, QueueConfig, Result};
 
 /// How long to wait before asking again a database that could not be prepared.
 const PREPARE_PAUSE: Duration = Duration::from_secs(2);
+
+/// The name of the one place for partitions, where none are configured.
+const ONLY_STORE: &str = "main";
 
 /// The faces over the open store: what routes call.
 #[derive(Clone)]
 pub(crate) struct Services {
     pub(crate) store: Store,
+    pub(crate) engine: Engine,
+    pub(crate) access: Access,
     pub(crate) locks: Locks,
     /// A backend whose tables may have to be made.
     unprepared: Option<Arc<PostgresBackend>>,
+    /// To be made once the store can be reached.
+    configured_queues: Arc<[QueueConfig]>,
 }
 
 impl Services {
-    /// Locks live where the store does, unless the configuration says otherwise.
-    pub(crate) async fn over(store: Store, locks: &LocksConfig) -> Result<Self> {
-        match (&locks.backend, &store) {
-            (Some(BackendLocation::Postgres(connection)), _) => {
-                let config = leasehold_txn::Config::new((**connection).clone());
-                let pool = Registry::of_process().pool(config)?;
-                Ok(Services::with_postgres_locks(store, pool, &locks.options))
-            }
-            (Some(location), _) => {
-                let backend = location.open_with(&locks.options).await?;
-                Ok(Services::with_locks(store, backend))
-            }
-            (None, Store::Memory) => Ok(Services::with_locks(store, Arc::new(MemoryBackend::default()))),
-            (None, Store::Embedded(opened)) => {
-                let backend = EmbeddedBackend::open(opened.clone())?;
-                Ok(Services::with_locks(store, Arc::new(backend)))
-            }
-            (None, Store::Postgres(pool)) => {
-                let pool = pool.clone();
-                Ok(Services::with_postgres_locks(store, pool, &locks.options))
-            }
+    /// Everything lives where the store does, unless the configuration says otherwise.
+    pub(crate) async fn open(config: &Config) -> Result<Self> {
+        let store = Store::open(&config.store).await?;
+        let (locks, unprepared) = open_locks(&store, &config.locks).await?;
+        Services::over(store, config, locks, unprepared).await
+    }
+
+    /// As [`Services::open`], with locks in a backend of the caller's.
+    pub(crate) async fn open_with_locks(config: &Config, locks: Arc<dyn LockBackend>) -> Result<Self> {
+        let store = Store::open(&config.store).await?;
+        Services::over(store, config, locks, None).await
+    }
+
+    async fn over(
+        store: Store,
+        config: &Config,
+        locks: Arc<dyn LockBackend>,
+        unprepared: Option<Arc<PostgresBackend>>,
+    ) -> Result<Self> {
+        let mut opened = OpenStores::new(config, &store);
+        let records = match &config.queues.records {
+            Some(location) => opened.open(location, None).await?,
+            None => store.clone(),
+        };
+        let mut partitions = Vec::new();
+        for place in &config.queues.partitions {
+            let store = opened.open(&place.store, place.connections_max).await?.partitions()?;
+            partitions.push(NamedStore { name: place.name.clone(), affinity: place.affinity, store });
         }
+        if partitions.is_empty() {
+            let store = store.partitions()?;
+            partitions.push(NamedStore { name: ONLY_STORE.to_owned(), affinity: 1.0, store });
+        }
+        let engine = Engine::new(leasehold_queue::Config::default(), records.queues()?, partitions);
+        let access = match &config.queues.access {
+            Some(location) => opened.open(location, None).await?,
+            None => store.clone(),
+        };
+        let access = Access::new(
+            access.access()?,
+            leasehold_access::Config {
+                driver: config.auth,
+                namespace_use: Arc::new(QueuesOf(engine.clone())),
+                ..leasehold_access::Config::default()
+            },
+        );
+        Ok(Services {
+            store,
+            engine,
+            access,
+            locks: Locks::with_config(locks, leasehold_locks::Config::default()),
+            unprepared,
+            configured_queues: config.queues.queues.clone().into(),
+        })
     }
 
-    /// Many clients, few statements.
-    fn with_postgres_locks(store: Store, pool: Pool, options: &BackendOptions) -> Self {
-        let backend = Arc::new(PostgresBackend::new(pool, postgres::Config::of(options)));
-        let fused = FusedBackend::new(backend.clone(), FusedConfig::default());
-        Services { unprepared: Some(backend), ..Services::with_locks(store, Arc::new(fused)) }
+    /// Whether the caller may do this with the queue. One who may not learns nothing of whether it exists.
+    pub(crate) async fn permit(
+        &self,
+        caller: &Principal,
+        queue: &QueueName,
+        permission: Permission,
+    ) -> Result<(), Reply> {
+        if self.access.driver() == Driver::None {
+            return Ok(());
+        }
+        let found = self.engine.queue(queue).await;
+        let namespace = found.as_ref().map_or(DEFAULT_NAMESPACE, |info| info.namespace.as_str());
+        self.access.authorise(caller, namespace, permission).await?;
+        found.map(drop).map_err(Reply::from)
     }
 
-    pub(crate) fn with_locks(store: Store, backend: Arc<dyn LockBackend>) -> Self {
-        Services { store, locks: Locks::with_config(backend, Config::default()), unprepared: None }
+    /// Mistakes in the partition are told before those in what follows it.
+    pub(crate) async fn partition_exists(&self, queue: &QueueName, partition: i64) -> Result<(), Reply> {
+        let info = self.engine.queue(queue).await?;
+        let known = info.partitions.iter().any(|known| i64::from(known.number) == partition);
+        known.then_some(()).ok_or_else(|| Error::from(Refusal::PartitionUnknown { partition }).into())
     }
 
-    /// Makes the tables once the database can be reached, however long that takes; then stays, for whoever runs it
-    /// beside the server. Requests that come before are answered as the database answers them.
+    /// Whether queues may be made there.
+    pub(crate) async fn namespace_exists(&self, namespace: &Namespace) -> Result<(), Reply> {
+        Ok(self.access.namespace_exists(namespace).await?)
+    }
+
+    /// Prepares what needs the store, however long that takes; then stays, for whoever runs it beside the server.
+    /// Requests that come before are answered as the store answers them.
     pub(crate) async fn prepare(&self) -> std::convert::Infallible {
-        if let Some(backend) = &self.unprepared {
-            while let Err(error) = backend.setup_schema(OptionalColumns::Without).await {
-                log_unprepared(&error);
-                tokio::time::sleep(PREPARE_PAUSE).await;
+        tokio::join!(self.prepare_locks(), self.prepare_access(), self.make_queues());
+        future::pending().await
+    }
+
+    async fn prepare_locks(&self) {
+        let Some(backend) = &self.unprepared else { return };
+        while let Err(error) = backend.setup_schema(OptionalColumns::Without).await {
+            log_unprepared("the lock tables are not ready; trying again", error.code(), &error);
+            tokio::time::sleep(PREPARE_PAUSE).await;
+        }
+    }
+
+    async fn prepare_access(&self) {
+        while let Err(error) = self.access.bootstrap().await {
+            log_unprepared("the access store is not ready; trying again", error.code(), &error);
+            tokio::time::sleep(PREPARE_PAUSE).await;
+        }
+    }
+
+    /// Dead queues before those that name them, whatever the order of the file.
+    async fn make_queues(&self) {
+        let (plain, with_dead): (Vec<_>, Vec<_>) =
+            self.configured_queues.iter().partition(|queue| queue.change.dead_queue.is_none());
+        for queue in plain.into_iter().chain(with_dead) {
+            self.make_queue(queue).await;
+        }
+    }
+
+    async fn make_queue(&self, queue: &QueueConfig) {
+        loop {
+            let (name, change) = (queue.name.clone(), queue.change.clone());
+            match self.engine.create_queue(name, Namespace::default(), change).await {
+                Ok(_) | Err(Error::QueueExists { .. }) => return,
+                Err(error) if error.class() == leasehold_core::Class::Rejected => {
+                    let queue = queue.name.as_str();
+                    tracing::error!(queue, %error, "a configured queue cannot be made");
+                    return;
+                }
+                Err(error) => {
+                    log_unprepared("a configured queue is not made yet; trying again", error.code(), &error);
+                    tokio::time::sleep(PREPARE_PAUSE).await;
+                }
             }
         }
-        future::pending().await
+    }
+
+    /// Answers those who wait, finishes what runs, and lets go of the stores.
+    pub(crate) async fn close(&self) {
+        self.engine.shutdown().await;
+        self.access.close().await;
     }
 }
 
-fn log_unprepared(error: &leasehold_locks::Error) {
-    let chain = error as &(dyn std::error::Error + 'static);
-    tracing::warn!(code = error.code(), error = chain, "the lock tables are not ready; trying again");
+/// One open store per place: a folder can be opened only once.
+struct OpenStores {
+    by_location: HashMap<String, Store>,
+}
+
+impl OpenStores {
+    fn new(config: &Config, store: &Store) -> Self {
+        OpenStores { by_location: HashMap::from([(config.store.to_string(), store.clone())]) }
+    }
+
+    async fn open(
+        &mut self,
+        location: &crate::StoreLocation,
+        connections_max: Option<usize>,
+    ) -> Result<Store> {
+        match location {
+            // Each its own, as nothing tells one memory from another; a database is shared by its pool.
+            crate::StoreLocation::Memory => Ok(Store::Memory),
+            crate::StoreLocation::Postgres(_) => Store::open_with(location, connections_max).await,
+            crate::StoreLocation::Folder(_) => {
+                let place = location.to_string();
+                if !self.by_location.contains_key(&place) {
+                    self.by_location.insert(place.clone(), Store::open(location).await?);
+                }
+                Ok(self.by_location[&place].clone())
+            }
+        }
+    }
+}
+
+/// Tells whether a namespace has queues.
+struct QueuesOf(Engine);
+
+#[async_trait::async_trait]
+impl leasehold_access::NamespaceUse for QueuesOf {
+    async fn has_queues(
+        &self,
+        namespace: &Namespace,
+    ) -> Result<bool, Box<dyn std::error::Error + Send + Sync>> {
+        Ok(!self.0.list_queues(Some(namespace), "", 1).await?.is_empty())
+    }
+}
+
+async fn open_locks(
+    store: &Store,
+    config: &LocksConfig,
+) -> Result<(Arc<dyn LockBackend>, Option<Arc<PostgresBackend>>)> {
+    Ok(match (&config.backend, store) {
+        (Some(BackendLocation::Postgres(connection)), _) => {
+            let pool = Registry::of_process().pool(leasehold_txn::Config::new((**connection).clone()))?;
+            postgres_locks(pool, &config.options)
+        }
+        (Some(location), _) => (location.open_with(&config.options).await?, None),
+        (None, Store::Memory) => (Arc::new(MemoryBackend::default()), None),
+        (None, Store::Embedded(opened)) => (Arc::new(EmbeddedBackend::open(opened.clone())?), None),
+        (None, Store::Postgres(pool)) => postgres_locks(pool.clone(), &config.options),
+    })
+}
+
+/// Many clients, few statements.
+fn postgres_locks(
+    pool: Pool,
+    options: &BackendOptions,
+) -> (Arc<dyn LockBackend>, Option<Arc<PostgresBackend>>) {
+    let backend = Arc::new(PostgresBackend::new(pool, postgres::Config::of(options)));
+    (Arc::new(FusedBackend::new(backend.clone(), FusedConfig::default())), Some(backend))
+}
+
+fn log_unprepared(what: &str, code: &str, error: &(dyn std::error::Error + 'static)) {
+    tracing::warn!(code, error, "{what}");
 }

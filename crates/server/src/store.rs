@@ -1,5 +1,11 @@
+use std::sync::Arc;
 use std::time::Duration;
 
+use leasehold_access::{Stores, store as access};
+use leasehold_queue::QueueStore;
+use leasehold_queue::store::embedded::{EmbeddedQueues, EmbeddedStore};
+use leasehold_queue::store::memory::{MemoryQueues, MemoryStore};
+use leasehold_queue::store::postgres::{self, PostgresQueues, PostgresStore};
 use leasehold_txn::{Operation, Policy, Pool, Registry, Statement};
 
 use crate::{Result, StoreLocation};
@@ -9,7 +15,7 @@ const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
 
 const CHECK: Statement<'_> = Statement::read(Operation::new("server.check"), "SELECT 1");
 
-/// The open store behind every face.
+/// An open store, behind one face or all.
 #[derive(Clone)]
 pub(crate) enum Store {
     Memory,
@@ -21,6 +27,11 @@ impl Store {
     /// Opens what can be opened without the network: a database that is down now may come back, so it does not
     /// keep the server from starting.
     pub(crate) async fn open(location: &StoreLocation) -> Result<Self> {
+        Store::open_with(location, None).await
+    }
+
+    /// As [`Store::open`], with at most so many connections. Who first names a database decides.
+    pub(crate) async fn open_with(location: &StoreLocation, connections_max: Option<usize>) -> Result<Self> {
         match location {
             StoreLocation::Memory => Ok(Store::Memory),
             StoreLocation::Folder(folder) => {
@@ -30,10 +41,44 @@ impl Store {
                 Ok(Store::Embedded(opened.expect("opening the store does not panic")?))
             }
             StoreLocation::Postgres(connection) => {
-                let config = leasehold_txn::Config::new((**connection).clone());
+                let mut config = leasehold_txn::Config::new((**connection).clone());
+                if let Some(connections_max) = connections_max {
+                    config = config.size_max(connections_max);
+                }
                 Ok(Store::Postgres(Registry::of_process().pool(config)?))
             }
         }
+    }
+
+    /// A place for partitions.
+    pub(crate) fn partitions(&self) -> Result<Arc<dyn leasehold_queue::Store>> {
+        Ok(match self {
+            Store::Memory => Arc::new(MemoryStore::new()),
+            Store::Embedded(store) => Arc::new(EmbeddedStore::open(store.clone())?),
+            Store::Postgres(pool) => Arc::new(PostgresStore::new(pool.clone(), postgres::Config::default())),
+        })
+    }
+
+    /// A place for the records of queues.
+    pub(crate) fn queues(&self) -> Result<Arc<dyn QueueStore>> {
+        Ok(match self {
+            Store::Memory => Arc::new(MemoryQueues::new()),
+            Store::Embedded(store) => Arc::new(EmbeddedQueues::open(store.clone())?),
+            Store::Postgres(pool) => {
+                Arc::new(PostgresQueues::new(pool.clone(), &postgres::Config::default()))
+            }
+        })
+    }
+
+    /// A place for namespaces, users, keys, roles and bindings.
+    pub(crate) fn access(&self) -> Result<Stores> {
+        Ok(match self {
+            Store::Memory => Stores::of(Arc::new(access::memory::MemoryStore::new())),
+            Store::Embedded(store) => {
+                Stores::of(Arc::new(access::embedded::EmbeddedStore::open(store.clone())?))
+            }
+            Store::Postgres(pool) => access::postgres::PostgresStore::new(pool.clone()).stores(),
+        })
     }
 
     /// Whether the store answers now. The reason goes to the log, not to whoever asked.

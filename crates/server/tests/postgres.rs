@@ -1,5 +1,7 @@
 //! The server over a PostgreSQL that comes and goes.
 
+mod wire;
+
 use std::time::Duration;
 
 use leasehold_server::{Config, Server};
@@ -24,6 +26,8 @@ async fn health_follows_the_database_down_and_up_again() {
     let config = Config {
         address: "127.0.0.1:0".to_owned(),
         store: cluster.url("postgres").parse().expect("is a location"),
+        queues: Default::default(),
+        auth: Default::default(),
         locks: Default::default(),
         stop_timeout: Duration::from_secs(1),
     };
@@ -40,4 +44,18 @@ async fn health_follows_the_database_down_and_up_again() {
 
     drop(stop);
     running.await.expect("ends").expect("stops cleanly");
+}
+
+mod queue {
+    use leasehold_testkit::postgres::{Cluster, Settings};
+
+    use crate::wire::cases::queue_cases;
+    use crate::wire::{Running, config};
+
+    async fn start() -> (Running, Cluster) {
+        let cluster = Cluster::start(Settings::fast()).expect("starts");
+        (Running::start(config(&cluster.url("postgres"))).await, cluster)
+    }
+
+    queue_cases!(start, [ignore = "needs PostgreSQL: cargo xtask test postgres"]);
 }

@@ -61,7 +61,10 @@ impl Serve {
             locks.backend = Some(given.parse::<BackendLocation>()?);
         }
         let store = self.store.or(file.store).unwrap_or_else(|| DEFAULT_STORE.to_owned());
+        let (queues, auth) = (file.queues()?, file.auth()?);
         let config = Config {
+            queues,
+            auth,
             store: store.parse::<StoreLocation>()?,
             address: self.address.or(file.address).unwrap_or_else(|| DEFAULT_ADDRESS.to_owned()),
             locks,

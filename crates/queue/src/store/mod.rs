@@ -3,10 +3,15 @@
 //! Every write names the items it is about by their ids, which its caller chose beforehand. So a write whose answer
 //! was lost can be settled by looking at those ids, and nothing is repeated before that.
 
+#[cfg(feature = "embedded")]
+pub mod embedded;
 mod error;
 pub(crate) mod index;
+mod judge;
 pub mod memory;
 mod outcome;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 
 use std::num::NonZeroUsize;
 

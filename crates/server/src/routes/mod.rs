@@ -1,11 +1,17 @@
 //! One file per route. What no route takes is answered here.
 
+mod access;
+mod authenticate;
 mod duration;
 mod health;
 mod lock;
 mod metrics;
 mod operation;
+mod queue;
+mod queues;
 mod root;
+mod storage;
+mod wire;
 
 use axum::Router;
 use axum::extract::Request;
@@ -23,8 +29,13 @@ pub(crate) fn router(services: Services) -> Router {
         .route("/", get(root::root).fallback(unknown))
         .route("/health", get(health::health).fallback(unknown))
         .route("/metrics", get(metrics::metrics).fallback(unknown))
+        .merge(access::routes())
         .merge(lock::routes())
+        .merge(queue::routes())
+        .merge(queues::routes())
+        .merge(storage::routes())
         .fallback(unknown)
+        .layer(middleware::from_fn_with_state(services.clone(), authenticate::authenticate))
         .layer(middleware::map_response(no_sniff))
         .layer(middleware::from_fn(duration::observe))
         .with_state(services)

@@ -1,5 +1,7 @@
 //! What every operation has in common: the body's limit, its decoding and the answer's encoding.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::future::Future;
 
 use axum::body::{Body, Bytes};
@@ -7,6 +9,8 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, post};
+use leasehold_access::Principal;
+use leasehold_api::reply;
 use prost::Message;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -14,24 +18,58 @@ use serde::de::DeserializeOwned;
 use crate::reply::Reply;
 use crate::services::Services;
 
-/// Bytes a body may have; the text is part of the message.
-const BODY_BYTES_MAX: usize = 256_000;
-const BODY_BYTES_MAX_TEXT: &str = "250.0KiB";
+/// The answer of an operation that has nothing to say but that it was done.
+pub(super) type Done = reply::Reply;
+
+/// It was done.
+pub(super) const DONE: Done =
+    Done { code: 200, code_text: String::new(), message: String::new(), details: BTreeMap::new() };
+
+/// How many bytes a body may have.
+#[derive(Clone, Copy)]
+pub(super) struct BodyLimit(usize);
+
+impl BodyLimit {
+    /// For what has no reason to be longer or shorter.
+    pub(super) const USUAL: Self = Self(256_000);
+
+    pub(super) const fn of(bytes: usize) -> Self {
+        Self(bytes)
+    }
+}
+
+/// As clients are told: in binary units where the number is one, else in decimal ones.
+impl fmt::Display for BodyLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (base, units) = match self.0 % 1024 {
+            0 => (1024.0, ["KiB", "MiB"]),
+            _ => (1000.0, ["KB", "MB"]),
+        };
+        #[expect(clippy::cast_precision_loss, reason = "limits are far below where that begins")]
+        let bytes = self.0 as f64;
+        match bytes / base {
+            below if below < 1.0 => write!(f, "{}B", self.0),
+            kilo if kilo < base => write!(f, "{kilo:.1}{}", units[0]),
+            kilo => write!(f, "{:.1}{}", kilo / base, units[1]),
+        }
+    }
+}
 
 /// A route for one operation. Anything but POST is refused as everywhere.
-pub(super) fn operation<Q, A, H, F>(handler: H) -> MethodRouter<Services>
+pub(super) fn operation<Q, A, H, F>(limit: BodyLimit, handler: H) -> MethodRouter<Services>
 where
     Q: Message + DeserializeOwned + Default + 'static,
     A: Message + Serialize,
-    H: Fn(Services, Q) -> F + Clone + Send + Sync + 'static,
+    H: Fn(Services, Principal, Q) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<A, Reply>> + Send,
 {
     post(async move |State(services): State<Services>, request: Request| {
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
+        let caller = parts.extensions.remove().unwrap_or_else(Principal::anonymous);
         let answered = async {
             let accepted = accepted(&parts.headers)?;
-            let body = read(body).await?;
-            let answer = handler(services, decode(&parts.headers, &body)?).await?;
+            let body = read(body, limit).await?;
+            let answer = handler(services, caller, decode(&parts.headers, body)?).await?;
             Ok::<Response, Reply>(encode(accepted, &answer))
         };
         answered.await.unwrap_or_else(Reply::into_response)
@@ -72,9 +110,9 @@ fn accepted(headers: &HeaderMap) -> Result<Encoding, Reply> {
     })
 }
 
-async fn read(body: Body) -> Result<Bytes, Reply> {
-    axum::body::to_bytes(body, BODY_BYTES_MAX).await.map_err(|error| match is_too_long(&error) {
-        true => Reply::bad_request(format!("request body exceeds {BODY_BYTES_MAX_TEXT} limit")),
+async fn read(body: Body, limit: BodyLimit) -> Result<Bytes, Reply> {
+    axum::body::to_bytes(body, limit.0).await.map_err(|error| match is_too_long(&error) {
+        true => Reply::bad_request(format!("request body exceeds {limit} limit")),
         false => Reply::transport_error("reading the request body failed".to_owned()),
     })
 }
@@ -83,11 +121,11 @@ fn is_too_long(error: &axum::Error) -> bool {
     std::error::Error::source(error).is_some_and(|source| source.is::<http_body_util::LengthLimitError>())
 }
 
-fn decode<Q: Message + DeserializeOwned + Default>(headers: &HeaderMap, body: &[u8]) -> Result<Q, Reply> {
+fn decode<Q: Message + DeserializeOwned + Default>(headers: &HeaderMap, body: Bytes) -> Result<Q, Reply> {
     let content_type = headers.get(header::CONTENT_TYPE);
     match Encoding::of(first_media_type(content_type)) {
         Some(Encoding::Json) => {
-            leasehold_api::from_json(body).map_err(|error| Reply::content_error(error.to_string()))
+            leasehold_api::from_json(&body).map_err(|error| Reply::content_error(error.to_string()))
         }
         Some(Encoding::Protobuf) => Q::decode(body).map_err(|error| Reply::content_error(error.to_string())),
         None => {
@@ -107,6 +145,24 @@ fn encode<A: Message + Serialize>(encoding: Encoding, answer: &A) -> Response {
         }
         Encoding::Protobuf => {
             ([(header::CONTENT_TYPE, "application/protobuf")], answer.encode_to_vec()).into_response()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::BodyLimit;
+
+    #[test]
+    fn limits_are_told_in_the_known_words() {
+        for (bytes, text) in [
+            (512, "512B"),
+            (256_000, "250.0KiB"),
+            (512_000, "500.0KiB"),
+            (5_000_000, "5.0MB"),
+            (64_000_000, "61.0MiB"),
+        ] {
+            assert_eq!(BodyLimit::of(bytes).to_string(), text);
         }
     }
 }

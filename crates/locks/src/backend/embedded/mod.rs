@@ -1,20 +1,20 @@
 //! Locks in the embedded store: durable, in a folder that this process owns.
 //!
-//! One thread writes. It takes all requests that wait, decides each on the state the one before it left, commits them
-//! together with one wait for the disk, and only then answers. Reads go past it.
+//! The store's one thread writes. It takes all requests that wait, decides each on the state the one before it left,
+//! commits them together with one wait for the disk, and only then answers. Reads go past it.
 
 mod read;
 mod tables;
-mod writer;
+mod write;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use leasehold_core::{Clock, Key, LockCode, LockId, LockRecord, SystemClock, TIME_TOLERANCE, Timestamp};
-use leasehold_embedded::Store;
+use leasehold_embedded::{Store, Written};
+use redb::{ReadTransaction, WriteTransaction};
 use tokio::sync::oneshot;
 
-use self::writer::{Command, Writer};
 use super::{Capabilities, LockBackend, TimeAuthority, rules};
 use crate::{
     AcquireOutcome, AcquireRequest, Error, ExtendOutcome, ExtendRequest, ListRequest, LookupBy,
@@ -27,7 +27,6 @@ pub struct EmbeddedBackend {
     store: Store,
     clock: Arc<dyn Clock>,
     hub: Arc<WatchHub>,
-    writer: Writer,
 }
 
 impl EmbeddedBackend {
@@ -39,19 +38,29 @@ impl EmbeddedBackend {
     /// Judged by this clock.
     pub fn with_clock(store: Store, clock: Arc<dyn Clock>) -> Result<Self> {
         tables::create(&store).map_err(|error| failed("open", error))?;
-        let hub = Arc::new(WatchHub::default());
-        let writer = Writer::start(store.clone(), clock.clone(), hub.clone());
-        Ok(EmbeddedBackend { store, clock, hub, writer })
+        Ok(EmbeddedBackend { store, clock, hub: Arc::new(WatchHub::default()) })
     }
 
-    /// Hands a command to the writer and waits for its answer.
-    async fn write<T>(
+    /// Has the writer decide, and waits until the decision is on the disk. `told` hears of it first, and also when
+    /// nobody waits for the answer any more.
+    async fn write<T: Send + 'static>(
         &self,
         operation: &'static str,
-        command: impl FnOnce(oneshot::Sender<Result<T>>) -> Command,
+        decide: impl Fn(&WriteTransaction, Timestamp) -> Result<Written<Result<T>>, redb::Error> + Send + 'static,
+        told: impl FnOnce(&T) + Send + 'static,
     ) -> Result<T> {
+        let clock = self.clock.clone();
         let (answer, answered) = oneshot::channel();
-        self.writer.send(operation, command(answer)).await?;
+        let settle = move |outcome: leasehold_embedded::Result<Result<T>>| {
+            let outcome = outcome.map_err(|error| unwritten(operation, error)).flatten();
+            if let Ok(outcome) = &outcome {
+                told(outcome);
+            }
+            // A receiver that is gone does not want to know.
+            drop(answer.send(outcome));
+        };
+        let taken = self.store.submit(move |write| decide(write, now(&*clock)), settle).await;
+        taken.map_err(|error| unwritten(operation, error))?;
         // The writer answers everything it takes; only its panic loses an answer, and then nothing is known.
         answered.await.map_err(|lost| Error::Indeterminate { operation, source: lost.into() })?
     }
@@ -60,10 +69,11 @@ impl EmbeddedBackend {
     async fn read<T: Send + 'static>(
         &self,
         operation: &'static str,
-        read: impl FnOnce(&Store, Timestamp) -> Result<T, redb::Error> + Send + 'static,
+        read: impl FnOnce(&ReadTransaction, Timestamp) -> Result<T, redb::Error> + Send + 'static,
     ) -> Result<T> {
         let (store, now) = (self.store.clone(), now(&*self.clock));
-        let done = tokio::task::spawn_blocking(move || read(&store, now)).await;
+        let done =
+            tokio::task::spawn_blocking(move || store.read(|transaction| read(transaction, now))).await;
         done.map_err(|lost| failed(operation, lost))?.map_err(|error| failed(operation, error))
     }
 }
@@ -78,24 +88,42 @@ fn failed(operation: &'static str, source: impl std::error::Error + Send + Sync 
     Error::Store { operation, lock_code: LockCode::Internal, source: Box::new(source) }
 }
 
+fn unwritten(operation: &'static str, error: leasehold_embedded::Error) -> Error {
+    match error {
+        leasehold_embedded::Error::Indeterminate(_) => {
+            Error::Indeterminate { operation, source: error.into() }
+        }
+        nothing => failed(operation, nothing),
+    }
+}
+
 #[async_trait]
 impl LockBackend for EmbeddedBackend {
     async fn acquire(&self, request: &AcquireRequest) -> Result<AcquireOutcome> {
         let request = request.clone();
-        self.write("acquire", |answer| Command::Acquire(request, answer)).await
+        let clock = self.clock.clone();
+        // Once whoever asked is gone, a grant would be nobody's: so this one is not written unseen.
+        let decided = self.store.write(move |write| write::acquire(write, &request, now(&*clock))).await;
+        decided.map_err(|error| unwritten("acquire", error))?
     }
 
     async fn extend(&self, request: &ExtendRequest) -> Result<ExtendOutcome> {
-        self.write("extend", |answer| Command::Extend(*request, answer)).await
+        let request = *request;
+        self.write("extend", move |write, now| write::extend(write, &request, now), |_| ()).await
     }
 
     async fn release(&self, lock_id: &LockId) -> Result<ReleaseOutcome> {
-        self.write("release", |answer| Command::Release(*lock_id, answer)).await
+        let (lock_id, hub) = (*lock_id, self.hub.clone());
+        let told = move |(_, freed): &(ReleaseOutcome, Option<LockRecord>)| {
+            freed.iter().for_each(|freed| hub.freed(freed.key.key_hash()));
+        };
+        let released = self.write("release", move |write, now| write::release(write, &lock_id, now), told);
+        Ok(released.await?.0)
     }
 
     async fn is_locked(&self, key: &Key) -> Result<bool> {
         let key = key.clone();
-        let found = self.read("is_locked", move |store, now| Ok((read::of_key(store, &key)?, now))).await?;
+        let found = self.read("is_locked", move |read, now| Ok((read::of_key(read, &key)?, now))).await?;
         Ok(found.0.is_some_and(|held| rules::live(&held, found.1)))
     }
 
@@ -103,11 +131,11 @@ impl LockBackend for EmbeddedBackend {
         let found = match by {
             LookupBy::Key(key) => {
                 let key = key.clone();
-                self.read("lookup", move |store, now| Ok((read::of_key(store, &key)?, now))).await?
+                self.read("lookup", move |read, now| Ok((read::of_key(read, &key)?, now))).await?
             }
             LookupBy::LockId(lock_id) => {
                 let lock_id = *lock_id;
-                self.read("lookup", move |store, now| Ok((read::of_lock_id(store, &lock_id)?, now))).await?
+                self.read("lookup", move |read, now| Ok((read::of_lock_id(read, &lock_id)?, now))).await?
             }
         };
         Ok(found.0.filter(|held| rules::live(held, found.1)))
@@ -115,7 +143,7 @@ impl LockBackend for EmbeddedBackend {
 
     async fn list(&self, request: &ListRequest) -> Result<Vec<LockRecord>> {
         let request = request.clone();
-        self.read("list", move |store, now| read::live_after(store, &request, now)).await
+        self.read("list", move |read, now| read::live_after(read, &request, now)).await
     }
 
     async fn watch(&self, key: &Key) -> Watch {

@@ -3,31 +3,29 @@
 use std::ops::Bound;
 
 use leasehold_core::{Key, LockId, LockRecord, Timestamp};
-use leasehold_embedded::Store;
-use redb::{Error, ReadableDatabase};
+use redb::{Error, ReadTransaction};
 
 use super::tables::{HOLDS, KEYS, decode};
 use crate::ListRequest;
 use crate::backend::rules;
 
-pub(super) fn of_key(store: &Store, key: &Key) -> Result<Option<LockRecord>, Error> {
-    let holds = store.database().begin_read()?.open_table(HOLDS)?;
+pub(super) fn of_key(read: &ReadTransaction, key: &Key) -> Result<Option<LockRecord>, Error> {
+    let holds = read.open_table(HOLDS)?;
     Ok(holds.get(key.as_str())?.and_then(|found| decode(key.as_str(), found.value())))
 }
 
-pub(super) fn of_lock_id(store: &Store, lock_id: &LockId) -> Result<Option<LockRecord>, Error> {
-    let read = store.database().begin_read()?;
+pub(super) fn of_lock_id(read: &ReadTransaction, lock_id: &LockId) -> Result<Option<LockRecord>, Error> {
     let Some(key) = read.open_table(KEYS)?.get(lock_id.as_str())? else { return Ok(None) };
     let holds = read.open_table(HOLDS)?;
     Ok(holds.get(key.value())?.and_then(|found| decode(key.value(), found.value())))
 }
 
 pub(super) fn live_after(
-    store: &Store,
+    read: &ReadTransaction,
     request: &ListRequest,
     now: Timestamp,
 ) -> Result<Vec<LockRecord>, Error> {
-    let holds = store.database().begin_read()?.open_table(HOLDS)?;
+    let holds = read.open_table(HOLDS)?;
     let from = request.after.as_ref().map_or(Bound::Unbounded, |key| Bound::Excluded(key.as_str()));
     let mut page = Vec::new();
     for entry in holds.range::<&str>((from, Bound::Unbounded))? {

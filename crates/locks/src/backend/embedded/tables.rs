@@ -1,7 +1,7 @@
 //! What is in the file: holds by key, keys by lock id, and counters that outlive both.
 
 use leasehold_core::{Fence, Key, LockId, LockRecord, Timestamp};
-use leasehold_embedded::Store;
+use leasehold_embedded::{Store, Written};
 use redb::{Error, ReadableTable, Table, TableDefinition, WriteTransaction};
 
 /// Lock id, end, beginning (both in milliseconds), fence.
@@ -12,10 +12,8 @@ pub(super) const KEYS: TableDefinition<'_, &str, &str> = TableDefinition::new("l
 pub(super) const FENCES: TableDefinition<'_, &str, u64> = TableDefinition::new("locks.fences");
 
 /// Makes the tables, so that reading never finds one missing.
-pub(super) fn create(store: &Store) -> Result<(), Error> {
-    let write = store.database().begin_write()?;
-    Tables::open(&write)?;
-    Ok(write.commit()?)
+pub(super) fn create(store: &Store) -> leasehold_embedded::Result<()> {
+    store.write_blocking(|write| Tables::open(write).map(|_| Written::Changed(())))
 }
 
 /// A hold as it was read; `None` if it is not one of ours, which only a damaged file can hold.

@@ -1,10 +1,9 @@
 //! Changes to leased items, a request at a time, all or none of it.
 
-use std::collections::HashSet;
-
 use super::{Header, Index};
-use crate::store::{Change, Missing, Verdict};
-use crate::{ItemId, ItemState};
+use crate::ItemState;
+use crate::store::judge::judge;
+use crate::store::{Change, Verdict};
 
 impl<C> Index<C> {
     /// Carries out the requests that can be, in order.
@@ -13,37 +12,13 @@ impl<C> Index<C> {
     }
 
     fn change_one(&mut self, request: &[Change]) -> Verdict {
-        let verdict = self.judge(request);
+        let verdict = judge(request, |id| self.header(id).map(|header| header.state));
         if verdict == Verdict::Done {
             for change in request {
                 self.apply(change);
             }
         }
         verdict
-    }
-
-    /// The first id that cannot be changed decides. An id that ends its lease earlier in the request is gone.
-    fn judge(&self, request: &[Change]) -> Verdict {
-        let mut ended = HashSet::new();
-        for change in request {
-            let id = change.id();
-            let missing = if ended.contains(&id) { Some(Missing::Item) } else { self.missing(id) };
-            if let Some(missing) = missing {
-                return Verdict::Refused { id, missing };
-            }
-            if !matches!(change, Change::Extend { .. } | Change::Expire { .. }) {
-                ended.insert(id);
-            }
-        }
-        Verdict::Done
-    }
-
-    fn missing(&self, id: ItemId) -> Option<Missing> {
-        match self.header(id).map(|header| header.state) {
-            None | Some(ItemState::Scheduled) => Some(Missing::Item),
-            Some(ItemState::Ready) => Some(Missing::Lease),
-            Some(ItemState::Leased) => None,
-        }
     }
 
     fn apply(&mut self, change: &Change) {

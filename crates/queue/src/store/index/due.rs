@@ -13,19 +13,25 @@ impl<C> Index<C> {
     /// The longest due first.
     pub(crate) fn due(&self, now: Timestamp, max_attempts: u32, limit: NonZeroUsize) -> Vec<Due> {
         let limit = limit.get();
-        let head = |times: &'_ BTreeSet<(Timestamp, ItemId)>, is_due: fn(Timestamp, Timestamp) -> bool| {
-            times.iter().take_while(|(at, _)| is_due(*at, now)).take(limit).copied().collect::<Vec<_>>()
+        let head = |times: &BTreeSet<(Timestamp, ItemId)>,
+                    is_due: fn(Timestamp, Timestamp) -> bool,
+                    is_wanted: &dyn Fn(ItemId) -> bool| {
+            let due = times.iter().take_while(|(at, _)| is_due(*at, now)).filter(|(_, id)| is_wanted(*id));
+            due.take(limit).copied().collect::<Vec<_>>()
         };
-        let enqueue =
-            head(&self.scheduled, |at, now| at <= now).into_iter().map(|at| (at, DueAction::Enqueue));
-        let die = head(&self.expiring, |at, now| at < now).into_iter().map(|at| (at, DueAction::Die));
-        let reclaim = head(&self.leased, |at, now| at < now)
+        // Past its expire deadline it dies, and is in the other list.
+        let is_alive = |id: ItemId| !is_past(self.entries[&id].header.expire_deadline, now);
+        let enqueue = head(&self.scheduled, |at, now| at <= now, &|_| true)
             .into_iter()
-            // Past its expire deadline it dies, and is in the other list.
-            .filter(|(_, id)| !is_past(self.entries[id].header.expire_deadline, now))
-            .map(|(at, id)| match self.is_last_attempt(id, max_attempts) {
-                true => ((at, id), DueAction::Die),
-                false => ((at, id), DueAction::Reclaim),
+            .map(|at| (at, DueAction::Enqueue));
+        let die =
+            head(&self.expiring, |at, now| at < now, &|_| true).into_iter().map(|at| (at, DueAction::Die));
+        let reclaim =
+            head(&self.leased, |at, now| at < now, &is_alive).into_iter().map(|(at, id)| {
+                match self.is_last_attempt(id, max_attempts) {
+                    true => ((at, id), DueAction::Die),
+                    false => ((at, id), DueAction::Reclaim),
+                }
             });
         let mut due: Vec<_> = enqueue.chain(die).chain(reclaim).collect();
         due.sort_unstable_by_key(|((at, id), _)| (*at, *id));

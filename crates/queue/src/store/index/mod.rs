@@ -39,14 +39,14 @@ pub(crate) struct Header {
     pub(crate) state: ItemState,
     /// Leased: the lease deadline. Scheduled: the time to become ready. Ready: a lease deadline that an import
     /// left on it, or [`Header::UNSET`].
-    when: Timestamp,
+    pub(crate) when: Timestamp,
     pub(crate) expire_deadline: Timestamp,
     pub(crate) created_at: Timestamp,
     pub(crate) attempts: i32,
 }
 
 impl Header {
-    const UNSET: Timestamp = Timestamp::MIN;
+    pub(crate) const UNSET: Timestamp = Timestamp::MIN;
 
     pub(crate) fn of(item: &Item) -> Self {
         let when = item.enqueue_at.or(item.lease_deadline).unwrap_or(Self::UNSET);
@@ -162,6 +162,15 @@ impl<C> Index<C> {
         }
         self.insert(item.id, Entry { header: Header::of(item), content });
         Placement::Placed
+    }
+
+    /// Adds an item as it was found in the file.
+    #[cfg(feature = "embedded")]
+    pub(crate) fn restore(&mut self, id: ItemId, header: Header, source_id: Option<&str>, content: C) {
+        if let Some(source_id) = source_id {
+            self.keep_source_id(id, source_id.into());
+        }
+        self.insert(id, Entry { header, content });
     }
 
     pub(crate) fn next_ready(&self, limit: NonZeroUsize, now: Timestamp) -> Vec<ItemId> {

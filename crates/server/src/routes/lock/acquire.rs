@@ -1,3 +1,4 @@
+use leasehold_access::Principal;
 use leasehold_api::lock::{LockAcquireRequest, LockAcquireResponse};
 use leasehold_core::Key;
 use leasehold_locks::{AcquireOptions, Error, Retry};
@@ -10,6 +11,7 @@ use crate::services::Services;
 /// client that goes away while it waits leaves the line.
 pub(super) async fn acquire(
     services: Services,
+    _caller: Principal,
     request: LockAcquireRequest,
 ) -> Result<LockAcquireResponse, Reply> {
     let key = Key::parse(&request.key)?;

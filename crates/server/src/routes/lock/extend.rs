@@ -1,3 +1,4 @@
+use leasehold_access::Principal;
 use leasehold_api::lock::{LockExtendRequest, LockExtendResponse};
 use leasehold_locks::ExtendOutcome;
 
@@ -8,6 +9,7 @@ use crate::services::Services;
 /// `POST /v1/lock.extend`.
 pub(super) async fn extend(
     services: Services,
+    _caller: Principal,
     request: LockExtendRequest,
 ) -> Result<LockExtendResponse, Reply> {
     let lock_id = lock_id(&request.lock_id)?;

@@ -13,7 +13,7 @@ use std::time::Duration;
 use axum::Router;
 use leasehold_core::{LockId, Ttl, duration};
 
-use super::operation::operation;
+use super::operation::{BodyLimit, operation};
 use crate::services::Services;
 
 /// The longest a request may wait for a key.
@@ -21,13 +21,13 @@ const WAIT_MAX: Duration = Duration::from_secs(15 * 60);
 
 pub(super) fn routes() -> Router<Services> {
     Router::new()
-        .route("/v1/lock.acquire", operation(acquire::acquire))
-        .route("/v1/lock.extend", operation(extend::extend))
-        .route("/v1/lock.isLocked", operation(is_locked::is_locked))
-        .route("/v1/lock.list", operation(list::list))
-        .route("/v1/lock.lookup", operation(lookup::lookup))
-        .route("/v1/lock.release", operation(release::release))
-        .route("/v1/lock.watch", operation(watch::watch))
+        .route("/v1/lock.acquire", operation(BodyLimit::USUAL, acquire::acquire))
+        .route("/v1/lock.extend", operation(BodyLimit::USUAL, extend::extend))
+        .route("/v1/lock.isLocked", operation(BodyLimit::USUAL, is_locked::is_locked))
+        .route("/v1/lock.list", operation(BodyLimit::USUAL, list::list))
+        .route("/v1/lock.lookup", operation(BodyLimit::USUAL, lookup::lookup))
+        .route("/v1/lock.release", operation(BodyLimit::USUAL, release::release))
+        .route("/v1/lock.watch", operation(BodyLimit::USUAL, watch::watch))
 }
 
 fn ttl(millis: i64) -> leasehold_core::Result<Ttl> {

@@ -1,3 +1,4 @@
+use leasehold_access::Principal;
 use leasehold_api::lock::{LockReleaseRequest, LockReleaseResponse};
 use leasehold_locks::ReleaseOutcome;
 
@@ -8,6 +9,7 @@ use crate::services::Services;
 /// `POST /v1/lock.release`.
 pub(super) async fn release(
     services: Services,
+    _caller: Principal,
     request: LockReleaseRequest,
 ) -> Result<LockReleaseResponse, Reply> {
     Ok(match services.locks.release(&lock_id(&request.lock_id)?).await? {

@@ -1,3 +1,4 @@
+use leasehold_access::Principal;
 use leasehold_api::lock::{LockWatchRequest, LockWatchResponse};
 use leasehold_core::Key;
 
@@ -7,7 +8,11 @@ use crate::services::Services;
 
 /// `POST /v1/lock.watch`: answers when the key may have become free, for clients that wait without asking again and
 /// again. A hint.
-pub(super) async fn watch(services: Services, request: LockWatchRequest) -> Result<LockWatchResponse, Reply> {
+pub(super) async fn watch(
+    services: Services,
+    _caller: Principal,
+    request: LockWatchRequest,
+) -> Result<LockWatchResponse, Reply> {
     let key = Key::parse(&request.key)?;
     let timeout = request_timeout(&request.request_timeout)?;
     let watch = services.locks.backend().watch(&key).await;

@@ -1,0 +1,5 @@
+SELECT name, description, api_key_tag, created_at
+  FROM leasehold_namespaces
+ WHERE name >= $1
+ ORDER BY name
+ LIMIT $2

@@ -1,0 +1,3 @@
+-- The constraint that refuses tells which of id and name is taken.
+INSERT INTO leasehold_users (id, username, external_id, email, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6)

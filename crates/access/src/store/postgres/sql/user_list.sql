@@ -1,0 +1,5 @@
+SELECT id, username, external_id, email, created_at, updated_at
+  FROM leasehold_users
+ WHERE id >= $1
+ ORDER BY id
+ LIMIT $2

@@ -1,0 +1,77 @@
+//! Items and queues in the embedded store: durable, in a folder that this process owns.
+//!
+//! Contents are on the disk; the line of an open partition is in memory, and is built from the file when it is
+//! opened. A write is decided on the line, then made durable by the store's one writer together with what others
+//! write, then answered. If it cannot be, the line is thrown away with it, and the partition must be opened again.
+
+mod batch;
+mod contents;
+mod fields;
+mod open;
+mod partition;
+mod queue_record;
+mod queues;
+mod record;
+mod sweep;
+mod tables;
+
+use async_trait::async_trait;
+
+use super::{PartitionId, PartitionStore, Result, Store, StoreError};
+use partition::EmbeddedPartition;
+
+pub use queues::EmbeddedQueues;
+
+/// Partitions in a folder. Clones are handles on the same ones.
+#[derive(Clone, Debug)]
+pub struct EmbeddedStore {
+    store: leasehold_embedded::Store,
+}
+
+impl EmbeddedStore {
+    /// Over an open store, which it may share with others. Blocks on the disk if the tables are new.
+    ///
+    /// # Errors
+    /// What the store said.
+    pub fn open(store: leasehold_embedded::Store) -> Result<Self> {
+        tables::create(&store).map_err(|error| unwritten("open", error))?;
+        Ok(EmbeddedStore { store })
+    }
+}
+
+#[async_trait]
+impl Store for EmbeddedStore {
+    fn partition(&self, partition: &PartitionId) -> Box<dyn PartitionStore> {
+        Box::new(EmbeddedPartition::new(self.store.clone(), partition.clone()))
+    }
+
+    /// Dropped midway, the rest goes when the next partition is opened or dropped.
+    async fn drop_partition(&self, partition: &PartitionId) -> Result<()> {
+        let failed = |error| unwritten("drop_partition", error);
+        let partition = partition.clone();
+        self.store.write(move |write| sweep::forget(write, &partition)).await.map_err(failed)?;
+        while self.store.write(sweep::step).await.map_err(failed)? {}
+        Ok(())
+    }
+}
+
+/// Reads on a thread that may block.
+async fn read<T: Send + 'static>(
+    store: &leasehold_embedded::Store,
+    operation: &'static str,
+    read: impl FnOnce(&redb::ReadTransaction) -> Result<T, redb::Error> + Send + 'static,
+) -> Result<T> {
+    let store = store.clone();
+    let done = tokio::task::spawn_blocking(move || store.read(read)).await;
+    let failed = |source| StoreError::Unavailable { operation, source };
+    done.map_err(|lost| failed(lost.into()))?.map_err(|error| failed(error.into()))
+}
+
+fn unwritten(operation: &'static str, error: leasehold_embedded::Error) -> StoreError {
+    match error {
+        leasehold_embedded::Error::Indeterminate(_) => {
+            StoreError::Indeterminate { operation, source: error.into() }
+        }
+        nothing => StoreError::Unavailable { operation, source: nothing.into() },
+    }
+}

@@ -1,0 +1,151 @@
+//! Completing, returning, extending: what holders do with leased items.
+
+use std::collections::HashMap;
+
+use leasehold_core::Timestamp;
+use leasehold_txn::tokio_postgres::Row;
+use leasehold_txn::tokio_postgres::types::Type;
+
+use super::errors::{column, unavailable};
+use super::fates::{End, Fate, Fates};
+use super::operations::CHANGE;
+use super::partition::PostgresPartition;
+use super::values::{IdText, Instant, count};
+use crate::store::{Change, Result, Verdict};
+use crate::{ItemId, ItemState};
+
+/// How often the items may turn out to be others than they were a moment before. The owner alone writes them, so once is
+/// what happens when a request names an item that is not leased; more is somebody else's doing.
+const TRIES: u32 = 4;
+
+/// One statement if all items are leased, as they mostly are. It does nothing if they are not; then they are looked at,
+/// and the statement carries only the requests that stand.
+///
+/// No transaction stays open between the look and the statement: a server that is paused in between would keep the next
+/// owner waiting for it.
+pub(super) async fn change(
+    partition: &mut PostgresPartition,
+    requests: &[&[Change]],
+) -> Result<Vec<Verdict>> {
+    let mut fates = Fates::if_all_are_leased(requests);
+    for _ in 0..TRIES {
+        if fates.items.is_empty() || apply(partition, &fates).await? {
+            return Ok(fates.verdicts);
+        }
+        let states = states(partition, requests).await?;
+        fates = Fates::judge(requests, |id| states.get(&id).copied());
+    }
+    Err(unavailable(CHANGE, "the items change under their owner: something else writes to the table"))
+}
+
+/// Carries the fates out, all or none; false if an item is not leased.
+async fn apply(partition: &mut PostgresPartition, fates: &Fates) -> Result<bool> {
+    let ids: Vec<_> = fates.items.keys().map(|id| IdText(*id)).collect();
+    let len = count(ids.len());
+    let rows = if fates.all_complete() {
+        let values = [(&ids as _, Type::TEXT_ARRAY), (&len as _, Type::INT8)];
+        partition.write(CHANGE, |statements| &statements.complete, &values).await?
+    } else {
+        write_all(partition, fates, &ids, len).await?
+    };
+    let row = rows.first().expect("the statement has a row in any case");
+    if column::<i64>(row, "owned")? != 1 {
+        return Err(partition.place.fenced());
+    }
+    if column::<i64>(row, "held")? != len {
+        return Ok(false);
+    }
+    if !fates.all_complete() {
+        note(partition, fates, &rows)?;
+    }
+    partition.upkeep.wore(ids.len());
+    Ok(true)
+}
+
+async fn write_all(
+    partition: &mut PostgresPartition,
+    fates: &Fates,
+    ids: &[IdText],
+    len: i64,
+) -> Result<Vec<Row>> {
+    fn all<T>(fates: &Fates, of: impl Fn(ItemId, &Fate) -> T) -> Vec<T> {
+        fates.items.iter().map(|(id, fate)| of(*id, fate)).collect()
+    }
+    let instant = |at: Option<Timestamp>| at.map(Instant);
+    let values = [
+        (&ids as _, Type::TEXT_ARRAY),
+        (&len as _, Type::INT8),
+        (&all(fates, |_, fate| fate.word()) as _, Type::TEXT_ARRAY),
+        (&all(fates, |id, fate| IdText(new_id(id, fate))) as _, Type::TEXT_ARRAY),
+        (&all(fates, |_, fate| fate.end.is_none()) as _, Type::BOOL_ARRAY),
+        (&all(fates, |_, fate| instant(fate.lease_deadline)) as _, Type::TIMESTAMPTZ_ARRAY),
+        (&all(fates, |_, fate| instant(schedule(fate))) as _, Type::TIMESTAMPTZ_ARRAY),
+        (&all(fates, |_, fate| instant(fate.expire_deadline)) as _, Type::TIMESTAMPTZ_ARRAY),
+    ];
+    partition.write(CHANGE, |statements| &statements.change, &values).await
+}
+
+fn new_id(id: ItemId, fate: &Fate) -> ItemId {
+    match fate.end {
+        Some(End::Return(new_id)) => new_id,
+        _ => id,
+    }
+}
+
+fn schedule(fate: &Fate) -> Option<Timestamp> {
+    match fate.end {
+        Some(End::Schedule(at)) => Some(at),
+        _ => None,
+    }
+}
+
+/// Keeps in mind what has become ready and which deadlines came.
+fn note(partition: &mut PostgresPartition, fates: &Fates, rows: &[Row]) -> Result<()> {
+    for fate in fates.items.values() {
+        fate.lease_deadline.iter().for_each(|at| partition.floors.leased_until(*at));
+        fate.expire_deadline.iter().for_each(|at| partition.floors.expires_at(*at));
+        schedule(fate).iter().for_each(|at| partition.floors.scheduled_for(*at));
+    }
+    let mut ready = Vec::with_capacity(rows.len());
+    for row in rows {
+        if let Some(id) = column::<Option<IdText>>(row, "id")? {
+            ready.push((id.0, column::<Instant>(row, "expire_deadline")?.0));
+        }
+    }
+    ready.sort_unstable();
+    ready.iter().for_each(|(id, expire_deadline)| partition.window.enter(*id, *expire_deadline));
+    Ok(())
+}
+
+async fn states(
+    partition: &mut PostgresPartition,
+    requests: &[&[Change]],
+) -> Result<HashMap<ItemId, ItemState>> {
+    let ids: Vec<_> = requests.iter().copied().flatten().map(|change| IdText(change.id())).collect();
+    let (queue, epoch) = (partition.place.queue(), partition.epoch()?);
+    let values = [
+        (&queue as _, Type::TEXT),
+        (&partition.place.number as _, Type::INT8),
+        (&epoch as _, Type::INT8),
+        (&ids as _, Type::TEXT_ARRAY),
+    ];
+    let rows = partition.read(CHANGE, |statements| &statements.states, &values).await?;
+    let mut states = HashMap::with_capacity(rows.len());
+    for row in &rows {
+        if !column::<bool>(row, "owned")? {
+            return Err(partition.place.fenced());
+        }
+        if let Some(id) = column::<Option<IdText>>(row, "id")? {
+            states.insert(id.0, state(row)?);
+        }
+    }
+    Ok(states)
+}
+
+fn state(row: &Row) -> Result<ItemState> {
+    Ok(match (column(row, "is_scheduled")?, column(row, "is_leased")?) {
+        (true, _) => ItemState::Scheduled,
+        (false, true) => ItemState::Leased,
+        (false, false) => ItemState::Ready,
+    })
+}

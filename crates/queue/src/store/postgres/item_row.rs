@@ -1,0 +1,42 @@
+//! A row of items.
+
+use bytes::Bytes;
+use leasehold_txn::tokio_postgres::Row;
+use leasehold_txn::tokio_postgres::types::FromSql;
+
+use super::errors::unusable;
+use super::values::{IdText, Instant};
+use crate::Item;
+use crate::store::Result;
+
+/// The item in a row of the columns that `statements.rs` lists. NULL stands for empty in what Querator wrote.
+pub(super) fn item(row: &Row) -> Result<Item> {
+    let id: IdText = cell(row, 0)?;
+    let at = |index| cell::<Option<Instant>>(row, index).map(|at| at.map(|at| at.0));
+    Ok(Item {
+        id: id.0,
+        source_id: cell(row, 1)?,
+        is_leased: cell(row, 2)?,
+        lease_deadline: at(3)?,
+        expire_deadline: cell::<Instant>(row, 4)?.0,
+        enqueue_at: at(5)?,
+        created_at: cell::<Instant>(row, 6)?.0,
+        attempts: cell(row, 7)?,
+        max_attempts: cell(row, 8)?,
+        reference: cell(row, 9)?,
+        encoding: cell(row, 10)?,
+        kind: cell(row, 11)?,
+        payload: cell::<Option<&[u8]>>(row, 12)?.map_or_else(Bytes::new, Bytes::copy_from_slice),
+    })
+}
+
+pub(super) fn items(rows: &[Row]) -> Result<Vec<Item>> {
+    rows.iter().map(item).collect()
+}
+
+fn cell<'a, T: FromSql<'a>>(row: &'a Row, index: usize) -> Result<T> {
+    row.try_get(index).map_err(|error| {
+        let column = row.columns().get(index).map_or("", |column| column.name());
+        unusable(format!("column {column} of an item"), &error)
+    })
+}

@@ -1,0 +1,38 @@
+//! Reading items.
+
+use std::collections::HashMap;
+
+use leasehold_txn::tokio_postgres::types::Type;
+
+use super::item_row;
+use super::operations::{FETCH, LIST};
+use super::partition::PostgresPartition;
+use super::statements::Statements;
+use super::values::{IdText, count};
+use crate::store::Result;
+use crate::{Item, ItemId};
+
+pub(super) async fn fetch(partition: &PostgresPartition, ids: &[ItemId]) -> Result<Vec<Item>> {
+    let texts: Vec<_> = ids.iter().map(|id| IdText(*id)).collect();
+    let len = count(texts.len());
+    let values = [(&texts as _, Type::TEXT_ARRAY), (&len as _, Type::INT8)];
+    let rows = partition.read(FETCH, |statements| &statements.fetch, &values).await?;
+    let found: HashMap<ItemId, Item> =
+        item_row::items(&rows)?.into_iter().map(|item| (item.id, item)).collect();
+    Ok(ids.iter().filter_map(|id| found.get(id).cloned()).collect())
+}
+
+pub(super) async fn list(
+    partition: &PostgresPartition,
+    scheduled: bool,
+    pivot: ItemId,
+    limit: usize,
+) -> Result<Vec<Item>> {
+    let statement: fn(&Statements) -> &str = match scheduled {
+        true => |statements| &statements.list_scheduled,
+        false => |statements| &statements.list,
+    };
+    let (pivot, limit) = (IdText(pivot), count(limit));
+    let values = [(&pivot as _, Type::TEXT), (&limit as _, Type::INT8)];
+    item_row::items(&partition.read(LIST, statement, &values).await?)
+}

@@ -1,0 +1,96 @@
+//! Queues in PostgreSQL, on Querator's tables.
+//!
+//! Every write is one statement and one round trip, and names the epoch of the partition's owner in that statement:
+//! `docs/adr/0010-partition-epoch.md` has the proof, `docs/backends/postgres.md` the rest.
+
+mod change;
+mod due;
+mod errors;
+mod fates;
+mod floors;
+mod item_row;
+mod lease;
+mod list;
+mod open;
+mod operations;
+mod partition;
+mod place;
+mod produce;
+mod queues;
+mod remove;
+mod requeue;
+mod schema;
+mod statements;
+mod stats;
+mod table;
+mod upkeep;
+mod values;
+mod window;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use leasehold_txn::Pool;
+use tokio::sync::Semaphore;
+
+use super::{PartitionId, PartitionStore, Result, Store};
+use partition::PostgresPartition;
+use place::Place;
+
+pub use queues::PostgresQueues;
+
+/// How queues are kept in PostgreSQL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Who we are, for whoever looks into `leasehold_partitions`.
+    pub owner: String,
+    /// How long one operation may take, waiting for a connection included. Passed in the middle of a write it is an
+    /// unknown outcome.
+    pub timeout: Duration,
+    /// How long opening a partition may take: it counts the items.
+    pub open_timeout: Duration,
+    /// After how many rows that were changed or deleted the owner has the table vacuumed; zero leaves it to the server.
+    pub vacuum_after: u64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            owner: format!("process {}", std::process::id()),
+            timeout: Duration::from_secs(10),
+            open_timeout: Duration::from_secs(60),
+            vacuum_after: 400_000,
+        }
+    }
+}
+
+/// Partitions in one PostgreSQL database. Clones are handles on the same ones.
+#[derive(Clone, Debug)]
+pub struct PostgresStore {
+    pool: Pool,
+    config: Config,
+    /// One table at a time is tidied up: the pool's connections are for the queues.
+    upkeep: Arc<Semaphore>,
+}
+
+impl PostgresStore {
+    /// Over a pool that may be shared with others. Touches nothing: tables are made when a partition is opened.
+    #[must_use]
+    pub fn new(pool: Pool, config: Config) -> Self {
+        PostgresStore { pool, config, upkeep: Arc::new(Semaphore::new(1)) }
+    }
+}
+
+#[async_trait]
+impl Store for PostgresStore {
+    fn partition(&self, partition: &PartitionId) -> Box<dyn PartitionStore> {
+        let place = Place::new(self.pool.clone(), self.config.clone(), partition.clone());
+        Box::new(PostgresPartition::new(Arc::new(place), self.upkeep.clone()))
+    }
+
+    /// Dropped midway, the partition is gone or is not.
+    async fn drop_partition(&self, partition: &PartitionId) -> Result<()> {
+        schema::drop_partition(&Place::new(self.pool.clone(), self.config.clone(), partition.clone())).await
+    }
+}

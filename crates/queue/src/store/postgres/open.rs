@@ -1,0 +1,68 @@
+//! Becoming the owner.
+
+use leasehold_txn::tokio_postgres::Row;
+use leasehold_txn::tokio_postgres::types::Type;
+use leasehold_txn::{Pipeline, Result as TxnResult, Step};
+
+use super::due::{deadlines_of, floor_values};
+use super::errors::{UNDEFINED_TABLE, as_unavailable, column, error_of};
+use super::floors::Floors;
+use super::operations::OPEN;
+use super::place::{Place, Value, policy};
+use super::schema;
+use super::statements::TAKE_OVER;
+use super::values::IdText;
+use crate::store::{Counts, Opened, Result};
+
+/// How often tables are made again that somebody dropped in between.
+const TRIES: u32 = 3;
+
+/// Takes the partition over and reads what is there: a new epoch and the counts.
+pub(super) async fn open(place: &Place) -> Result<(i64, Opened)> {
+    let mut tries = 1;
+    loop {
+        schema::ensure(place).await.map_err(as_unavailable)?;
+        match take_over(place).await {
+            Err(error) if error.sqlstate() == Some(UNDEFINED_TABLE) && tries < TRIES => tries += 1,
+            // An epoch that nobody knows of owns nothing.
+            Err(error) => return Err(as_unavailable(error_of(OPEN, error))),
+            Ok(answers) => return read(&answers),
+        }
+    }
+}
+
+/// One transaction: the counts are read while no write of the former owner can be under way, and none comes after.
+async fn take_over(place: &Place) -> TxnResult<Vec<Vec<Row>>> {
+    let (queue, statements, floors) = (place.queue(), &place.statements, Floors::none());
+    let owner = place.config.owner.replace('\0', "");
+    let take_over: [Value<'_>; 3] = [(&queue, Type::TEXT), (&place.number, Type::INT8), (&owner, Type::TEXT)];
+    let (lease, expire, enqueue, may_lack) = floor_values(&floors);
+    let floors: [Value<'_>; 4] = [
+        (&lease, Type::TIMESTAMPTZ),
+        (&expire, Type::TIMESTAMPTZ),
+        (&enqueue, Type::TIMESTAMPTZ),
+        (&may_lack, Type::BOOL),
+    ];
+    let steps = [
+        Step::new(&statements.touch, &[]),
+        Step::new(TAKE_OVER, &take_over),
+        Step::new(&statements.opened, &[]),
+        Step::new(&statements.deadlines, &floors),
+    ];
+    Pipeline::write(OPEN, &steps).query(&place.pool, &policy(place.config.open_timeout)).await
+}
+
+fn read(answers: &[Vec<Row>]) -> Result<(i64, Opened)> {
+    let row = |step: usize| answers[step].first().expect("the statement has a row in any case");
+    let (taken, opened) = (row(1), row(2));
+    let id_max: Option<IdText> = column(opened, "id_max")?;
+    let opened =
+        Opened { counts: counts(opened)?, id_max: id_max.map(|id| id.0), deadlines: deadlines_of(row(3))? };
+    Ok((column(taken, "epoch")?, opened))
+}
+
+/// The counts in a row.
+pub(super) fn counts(row: &Row) -> Result<Counts> {
+    let count = |name| column::<i64>(row, name).map(|count| u64::try_from(count).unwrap_or(0));
+    Ok(Counts { ready: count("ready")?, leased: count("leased")?, scheduled: count("scheduled")? })
+}

@@ -1,0 +1,147 @@
+//! One partition in the hands of one owner.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use leasehold_core::Timestamp;
+use leasehold_txn::Operation;
+use leasehold_txn::tokio_postgres::Row;
+use tokio::sync::Semaphore;
+
+use super::floors::Floors;
+use super::place::{Place, Value};
+use super::statements::Statements;
+use super::upkeep::Upkeep;
+use super::window::Window;
+use super::{change, due, lease, list, open, produce, remove, requeue, stats};
+use crate::store::{
+    Change, Deadlines, Due, Opened, PartitionStore, Pick, Placement, Removed, Result, StoreError, StoreStats,
+    Verdict,
+};
+use crate::{Item, ItemId};
+
+#[derive(Debug)]
+pub(super) struct PostgresPartition {
+    pub(super) place: Arc<Place>,
+    /// None until it is opened, and again after a write whose outcome is not known: only a new epoch tells what became
+    /// of it.
+    epoch: Option<i64>,
+    pub(super) window: Window,
+    pub(super) floors: Floors,
+    pub(super) upkeep: Upkeep,
+}
+
+impl PostgresPartition {
+    pub(super) fn new(place: Arc<Place>, permits: Arc<Semaphore>) -> Self {
+        let upkeep = Upkeep::new(place.clone(), permits);
+        PostgresPartition { place, epoch: None, window: Window::new(), floors: Floors::none(), upkeep }
+    }
+
+    /// Runs a write of the owner. Dropped midway, or with an unknown outcome, the handle is nobody's until it is opened.
+    pub(super) async fn write(
+        &mut self,
+        operation: Operation,
+        statement: fn(&Statements) -> &str,
+        values: &[Value<'_>],
+    ) -> Result<Vec<Row>> {
+        let epoch = self.epoch.take().ok_or_else(|| self.place.fenced())?;
+        let sql = statement(&self.place.statements);
+        let answer = self.place.write(operation, epoch, sql, values).await;
+        if !matches!(answer, Err(StoreError::Indeterminate { .. } | StoreError::Fenced { .. })) {
+            self.epoch = Some(epoch);
+        }
+        answer
+    }
+
+    /// Reads what the owner sees.
+    pub(super) async fn read(
+        &self,
+        operation: Operation,
+        statement: fn(&Statements) -> &str,
+        values: &[Value<'_>],
+    ) -> Result<Vec<Row>> {
+        self.epoch()?;
+        self.place.read(operation, statement(&self.place.statements), values).await
+    }
+
+    /// Tells a write that found no row from one that was not the owner's.
+    pub(super) async fn assert_owned(&mut self, operation: Operation) -> Result<()> {
+        let asserted = self.place.assert_owned(operation, self.epoch()?).await;
+        if matches!(asserted, Err(StoreError::Fenced { .. })) {
+            self.epoch = None;
+        }
+        asserted
+    }
+
+    pub(super) fn epoch(&self) -> Result<i64> {
+        self.epoch.ok_or_else(|| self.place.fenced())
+    }
+}
+
+#[async_trait]
+impl PartitionStore for PostgresPartition {
+    async fn open(&mut self) -> Result<Opened> {
+        self.epoch = None;
+        let (epoch, opened) = open::open(&self.place).await?;
+        self.epoch = Some(epoch);
+        self.window = if opened.counts.ready == 0 { Window::at_tail() } else { Window::new() };
+        self.floors = Floors::of(&opened.deadlines);
+        self.upkeep.opened(&opened.counts);
+        Ok(opened)
+    }
+
+    async fn produce(&mut self, items: &[Item]) -> Result<Vec<Placement>> {
+        produce::produce(self, items).await
+    }
+
+    async fn next_ready(&mut self, limit: NonZeroUsize, now: Timestamp) -> Result<Vec<ItemId>> {
+        lease::next_ready(self, limit.get(), now).await
+    }
+
+    async fn lease(&mut self, picks: &[Pick]) -> Result<Vec<Item>> {
+        lease::lease(self, picks).await
+    }
+
+    async fn change(&mut self, requests: &[&[Change]]) -> Result<Vec<Verdict>> {
+        change::change(self, requests).await
+    }
+
+    async fn due(&mut self, now: Timestamp, max_attempts: u32, limit: NonZeroUsize) -> Result<Vec<Due>> {
+        due::due(self, now, max_attempts, limit).await
+    }
+
+    async fn requeue(&mut self, moves: &[(ItemId, ItemId)]) -> Result<Vec<ItemId>> {
+        requeue::requeue(self, moves).await
+    }
+
+    async fn fetch(&mut self, ids: &[ItemId]) -> Result<Vec<Item>> {
+        list::fetch(self, ids).await
+    }
+
+    async fn remove(&mut self, ids: &[ItemId]) -> Result<Removed> {
+        remove::remove(self, ids).await
+    }
+
+    async fn clear(&mut self, ready: bool, leased: bool, scheduled: bool) -> Result<Removed> {
+        remove::clear(self, ready, leased, scheduled).await
+    }
+
+    async fn list(&mut self, scheduled: bool, pivot: ItemId, limit: usize) -> Result<Vec<Item>> {
+        list::list(self, scheduled, pivot, limit).await
+    }
+
+    async fn deadlines(&mut self) -> Result<Deadlines> {
+        due::deadlines(self).await
+    }
+
+    async fn stats(&mut self, now: Timestamp) -> Result<StoreStats> {
+        stats::stats(self, now).await
+    }
+
+    async fn close(&mut self) {
+        self.epoch = None;
+        self.window = Window::new();
+        self.upkeep.stop().await;
+    }
+}

@@ -1,0 +1,43 @@
+//! Putting items at the tail.
+
+use std::collections::HashSet;
+
+use leasehold_core::Timestamp;
+use leasehold_txn::tokio_postgres::types::Type;
+
+use super::errors::column;
+use super::operations::REQUEUE;
+use super::partition::PostgresPartition;
+use super::values::{IdText, Instant, count};
+use crate::ItemId;
+use crate::store::Result;
+
+pub(super) async fn requeue(
+    partition: &mut PostgresPartition,
+    moves: &[(ItemId, ItemId)],
+) -> Result<Vec<ItemId>> {
+    let mut seen = HashSet::with_capacity(moves.len());
+    let moves: Vec<_> = moves.iter().filter(|(id, _)| seen.insert(*id)).collect();
+    let ids: Vec<_> = moves.iter().map(|(id, _)| IdText(*id)).collect();
+    let new_ids: Vec<_> = moves.iter().map(|(_, new_id)| IdText(*new_id)).collect();
+    let len = count(ids.len());
+    let values = [(&ids as _, Type::TEXT_ARRAY), (&new_ids as _, Type::TEXT_ARRAY), (&len as _, Type::INT8)];
+    let rows = partition.write(REQUEUE, |statements| &statements.requeue, &values).await?;
+    if rows.is_empty() {
+        partition.assert_owned(REQUEUE).await?;
+    }
+    let mut moved: Vec<(ItemId, Timestamp)> = Vec::with_capacity(rows.len());
+    for row in &rows {
+        moved.push((column::<IdText>(row, "id")?.0, column::<Instant>(row, "expire_deadline")?.0));
+    }
+    moved.sort_unstable();
+    partition.window.leave(moves.iter().map(|(id, _)| *id));
+    for (id, expire_deadline) in &moved {
+        partition.window.enter(*id, *expire_deadline);
+        // A schedule did not count while it waited.
+        partition.floors.expires_at(*expire_deadline);
+    }
+    partition.upkeep.wore(moved.len());
+    let took_effect: HashSet<ItemId> = moved.into_iter().map(|(id, _)| id).collect();
+    Ok(moves.iter().map(|(_, new_id)| *new_id).filter(|new_id| took_effect.contains(new_id)).collect())
+}

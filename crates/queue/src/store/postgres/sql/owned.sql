@@ -1,0 +1,2 @@
+owned AS MATERIALIZED (
+    SELECT FROM leasehold_partitions WHERE queue = $1 AND partition = $2 AND epoch = $3 FOR SHARE)

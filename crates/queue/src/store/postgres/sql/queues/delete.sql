@@ -1,0 +1,2 @@
+-- Removes a record.   $1 name
+DELETE FROM queues WHERE name = $1

@@ -1,0 +1,138 @@
+//! A schema of the test's own, stores on it, and a look at it from outside.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use leasehold_core::Timestamp;
+use leasehold_queue::conformance::Harness;
+use leasehold_queue::store::PartitionId;
+use leasehold_queue::store::postgres::{Config, PostgresQueues, PostgresStore};
+use leasehold_queue::{Item, ItemIds, PartitionStore, QueueStore, Store};
+use leasehold_testkit::postgres::Cluster;
+use leasehold_txn::{ConnectionString, Pool};
+use tokio_postgres::{Client, NoTls};
+
+/// Nothing in a test waits longer.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+/// The instant at which items are produced.
+pub(crate) const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+
+/// The harness of the contract.
+pub(crate) struct Postgres {
+    url: String,
+}
+
+impl Harness for Postgres {
+    const IS_DURABLE: bool = true;
+
+    async fn start() -> Self {
+        Postgres { url: Cluster::shared().schema().await.url().to_owned() }
+    }
+
+    fn store(&self) -> Arc<dyn Store> {
+        Arc::new(PostgresStore::new(pool(&self.url, 3), Config::default()))
+    }
+
+    fn queues(&self) -> Arc<dyn QueueStore> {
+        Arc::new(PostgresQueues::new(pool(&self.url, 3), &Config::default()))
+    }
+
+    async fn restart(self) -> Self {
+        self
+    }
+}
+
+/// A schema with nothing in it.
+pub(crate) struct Fixture {
+    pub(crate) url: String,
+    /// Sees the schema, does not go through the code under test.
+    pub(crate) outside: Client,
+}
+
+impl Fixture {
+    pub(crate) async fn start() -> Self {
+        Fixture::at(Cluster::shared().schema().await.url()).await
+    }
+
+    pub(crate) async fn at(url: &str) -> Self {
+        Fixture { outside: session(url).await, url: url.to_owned() }
+    }
+
+    pub(crate) fn store(&self) -> PostgresStore {
+        PostgresStore::new(pool(&self.url, 3), Config::default())
+    }
+
+    pub(crate) async fn number(&self, sql: &str) -> i64 {
+        self.outside.query_one(sql, &[]).await.expect("a number").get(0)
+    }
+
+    pub(crate) async fn run(&self, sql: &str) {
+        self.outside.batch_execute(sql).await.expect("runs");
+    }
+
+    /// PostgreSQL has no event for "somebody waits"; it is looked at until it is so.
+    pub(crate) async fn until(&self, sql: &str, wanted: i64) {
+        let looked = async {
+            while self.number(sql).await != wanted {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, looked).await.unwrap_or_else(|_| panic!("never {wanted}: {sql}"));
+    }
+}
+
+/// A partition, its owner and its ids.
+pub(crate) struct Line {
+    pub(crate) owner: Box<dyn PartitionStore>,
+    pub(crate) ids: ItemIds,
+}
+
+impl Line {
+    pub(crate) async fn open(store: &dyn Store, queue: &str) -> Self {
+        let mut owner = store.partition(&partition(queue));
+        let opened = owner.open().await.expect("open");
+        Line { owner, ids: ItemIds::after(opened.id_max, START) }
+    }
+
+    pub(crate) fn item(&mut self, payload: &str) -> Item {
+        Item {
+            id: self.ids.next(),
+            source_id: None,
+            is_leased: false,
+            lease_deadline: None,
+            expire_deadline: at(3_600),
+            enqueue_at: None,
+            created_at: START,
+            attempts: 0,
+            max_attempts: 0,
+            reference: String::new(),
+            encoding: String::new(),
+            kind: String::new(),
+            payload: Bytes::copy_from_slice(payload.as_bytes()),
+        }
+    }
+
+    pub(crate) fn items(&mut self, len: usize) -> Vec<Item> {
+        (0..len).map(|number| self.item(&number.to_string())).collect()
+    }
+}
+
+pub(crate) fn at(seconds: u64) -> Timestamp {
+    START.saturating_add(Duration::from_secs(seconds))
+}
+
+pub(crate) fn partition(queue: &str) -> PartitionId {
+    PartitionId { queue: queue.parse().expect("a name"), number: 0 }
+}
+
+pub(crate) fn pool(url: &str, size_max: usize) -> Pool {
+    let connection = ConnectionString::parse(url).expect("url");
+    Pool::new(leasehold_txn::Config::new(connection).size_max(size_max)).expect("pool")
+}
+
+pub(crate) async fn session(url: &str) -> Client {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("connects");
+    tokio::spawn(connection);
+    client
+}

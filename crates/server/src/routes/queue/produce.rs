@@ -1,0 +1,32 @@
+use leasehold_access::{Permission, Principal};
+use leasehold_api::queue::{QueueProduceItem, QueueProduceRequest};
+use leasehold_queue::{NewItem, ProduceRequest};
+
+use super::super::operation::{DONE, Done};
+use super::super::wire::{instant, queue_name, request_timeout};
+use crate::reply::Reply;
+use crate::services::Services;
+
+/// `POST /v1/queue.produce`: 200 means durably stored.
+pub(super) async fn produce(
+    services: Services,
+    caller: Principal,
+    request: QueueProduceRequest,
+) -> Result<Done, Reply> {
+    let queue = queue_name(&request.queue_name)?;
+    services.permit(&caller, &queue, Permission::QueueProduce).await?;
+    let timeout = request_timeout(&request.request_timeout)?;
+    let items = request.items.into_iter().map(new_item).collect();
+    services.engine.produce(ProduceRequest { queue, timeout, items }).await?;
+    Ok(DONE)
+}
+
+fn new_item(item: QueueProduceItem) -> NewItem {
+    NewItem {
+        enqueue_at: item.enqueue_at.map(instant),
+        reference: item.reference,
+        encoding: item.encoding,
+        kind: item.kind,
+        payload: if item.bytes.is_empty() { item.utf8.into() } else { item.bytes },
+    }
+}

@@ -1,0 +1,23 @@
+use leasehold_access::{Permission, Principal};
+use leasehold_api::queue::QueueInfo;
+use leasehold_queue::{Error, Namespace, QueueName};
+
+use super::super::operation::{DONE, Done};
+use crate::reply::Reply;
+use crate::services::Services;
+
+/// `POST /v1/queues.create`: the queue serves when the reply arrives.
+pub(super) async fn create(services: Services, caller: Principal, request: QueueInfo) -> Result<Done, Reply> {
+    let refused = |refusal| Reply::from(Error::from(refusal));
+    let name: QueueName = request.queue_name.parse().map_err(refused)?;
+    let mut change = super::change(&request)?;
+    let namespace: Namespace = match request.namespace.as_str() {
+        "" => Namespace::default(),
+        given => given.parse().map_err(refused)?,
+    };
+    services.access.authorise(&caller, namespace.as_str(), Permission::QueueCreate).await?;
+    services.namespace_exists(&namespace).await?;
+    change.dead_queue = super::dead_queue(&request)?;
+    services.engine.create_queue(name, namespace, change).await?;
+    Ok(DONE)
+}

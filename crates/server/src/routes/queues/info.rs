@@ -1,0 +1,17 @@
+use leasehold_access::{Permission, Principal};
+use leasehold_api::queue::{QueueInfo, QueuesInfoRequest};
+
+use super::super::wire::queue_name;
+use crate::reply::Reply;
+use crate::services::Services;
+
+/// `POST /v1/queues.info`: the record as the running queue has it.
+pub(super) async fn info(
+    services: Services,
+    caller: Principal,
+    request: QueuesInfoRequest,
+) -> Result<QueueInfo, Reply> {
+    let name = queue_name(&request.queue_name)?;
+    services.permit(&caller, &name, Permission::QueueStats).await?;
+    Ok(super::message(&services.engine.queue_info(&name).await?))
+}

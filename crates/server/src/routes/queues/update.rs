@@ -1,0 +1,17 @@
+use leasehold_access::{Permission, Principal};
+use leasehold_api::queue::QueueInfo;
+use leasehold_queue::{Error, QueueName};
+
+use super::super::operation::{DONE, Done};
+use crate::reply::Reply;
+use crate::services::Services;
+
+/// `POST /v1/queues.update`: timeouts left out stay, the rest is reset.
+pub(super) async fn update(services: Services, caller: Principal, request: QueueInfo) -> Result<Done, Reply> {
+    let name: QueueName = request.queue_name.parse().map_err(|refusal| Reply::from(Error::from(refusal)))?;
+    let mut change = super::change(&request)?;
+    services.permit(&caller, &name, Permission::QueueUpdate).await?;
+    change.dead_queue = super::dead_queue(&request)?;
+    services.engine.update_queue(&name, change).await?;
+    Ok(DONE)
+}

@@ -1,0 +1,42 @@
+//! Items as they are stored: a file per verb.
+
+mod delete;
+mod import;
+mod list;
+
+use axum::Router;
+use leasehold_api::queue::StorageItem;
+use leasehold_queue::Item;
+
+use super::operation::{BodyLimit, operation};
+use super::wire::{timestamp, timestamp_or_zero};
+use crate::services::Services;
+
+pub(super) fn routes() -> Router<Services> {
+    let usual = BodyLimit::USUAL;
+    Router::new()
+        .route("/v1/storage/items.list", operation(usual, list::items))
+        .route("/v1/storage/scheduled.list", operation(usual, list::scheduled))
+        .route("/v1/storage/items.import", operation(BodyLimit::of(64_000_000), import::import))
+        .route("/v1/storage/items.delete", operation(usual, delete::delete))
+}
+
+fn message(item: Item) -> StorageItem {
+    StorageItem {
+        id: item.id.text().as_str().to_owned(),
+        source_id: item.source_id.unwrap_or_default(),
+        is_leased: item.is_leased,
+        lease_deadline: Some(timestamp_or_zero(item.lease_deadline)),
+        expire_deadline: Some(timestamp(item.expire_deadline)),
+        dead_deadline: None,
+        created_at: Some(timestamp(item.created_at)),
+        updated_at: None,
+        enqueue_at: item.enqueue_at.map(timestamp),
+        attempts: item.attempts,
+        max_attempts: item.max_attempts,
+        reference: item.reference,
+        encoding: item.encoding,
+        kind: item.kind,
+        payload: item.payload,
+    }
+}

@@ -1,0 +1,27 @@
+//! Queues over real sockets, on the stores that need no server.
+
+mod wire;
+
+mod memory {
+    use crate::wire::cases::queue_cases;
+    use crate::wire::{Running, config};
+
+    async fn start() -> (Running, ()) {
+        (Running::start(config("memory:")).await, ())
+    }
+
+    queue_cases!(start);
+}
+
+mod embedded {
+    use crate::wire::cases::queue_cases;
+    use crate::wire::{Running, config};
+
+    async fn start() -> (Running, tempfile::TempDir) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = folder.path().join("data");
+        (Running::start(config(store.to_str().expect("text"))).await, folder)
+    }
+
+    queue_cases!(start);
+}

@@ -1,0 +1,134 @@
+//! A server in this process, and a plain HTTP client that shows what is on the wire.
+
+pub(crate) mod cases;
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use leasehold_access::Driver;
+use leasehold_server::{Config, LocksConfig, QueuesConfig, Server};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+/// A server on a free port over this store.
+pub(crate) fn config(store: &str) -> Config {
+    Config {
+        address: "127.0.0.1:0".to_owned(),
+        store: store.parse().expect("a store"),
+        queues: QueuesConfig::default(),
+        auth: Driver::None,
+        locks: LocksConfig::default(),
+        stop_timeout: Duration::from_secs(5),
+    }
+}
+
+/// A running server.
+pub(crate) struct Running {
+    address: SocketAddr,
+    client: Client<HttpConnector, Full<Bytes>>,
+    stop: CancellationToken,
+    /// Ends with the test.
+    _served: AbortOnDropHandle<leasehold_server::Result<()>>,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) content_type: String,
+    pub(crate) body: Bytes,
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    pub(crate) fn message(&self) -> String {
+        self.json()["message"].as_str().unwrap_or_default().to_owned()
+    }
+}
+
+impl Running {
+    pub(crate) async fn start(config: Config) -> Self {
+        let server = Server::bind(&config).await.expect("the server starts");
+        let address = server.address();
+        let stop = CancellationToken::new();
+        let served = tokio::spawn(server.run(stop.clone().cancelled_owned()));
+        let _served = AbortOnDropHandle::new(served);
+        let client = Client::builder(TokioExecutor::new()).build(HttpConnector::new());
+        Running { address, client, stop, _served }
+    }
+
+    /// Stops the server as a signal would.
+    pub(crate) fn signal_stop(&self) {
+        self.stop.cancel();
+    }
+
+    pub(crate) async fn request(
+        &self,
+        request: http::request::Builder,
+        path: &str,
+        body: impl Into<Bytes>,
+    ) -> Answer {
+        let request = request.uri(format!("http://{}{path}", self.address)).body(Full::new(body.into()));
+        let response = self.client.request(request.expect("a request")).await.expect("an answer");
+        let (parts, body) = response.into_parts();
+        let content_type = parts.headers.get("content-type").map(|value| value.to_str().expect("text"));
+        Answer {
+            status: parts.status.as_u16(),
+            content_type: content_type.unwrap_or_default().to_owned(),
+            body: body.collect().await.expect("a body").to_bytes(),
+        }
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Answer {
+        self.request(http::Request::post("/"), path, body.to_string()).await
+    }
+
+    /// The answer to a request that must succeed.
+    pub(crate) async fn done(&self, path: &str, body: Value) -> Value {
+        let answer = self.post(path, body).await;
+        assert_eq!(answer.status, 200, "{path}: {answer:?}");
+        answer.json()
+    }
+
+    /// The code and the text of a request that must fail.
+    pub(crate) async fn refused(&self, path: &str, body: Value) -> (u16, String) {
+        let answer = self.post(path, body).await;
+        assert_ne!(answer.status, 200, "{path}: {answer:?}");
+        assert_eq!(answer.json()["code"], answer.status, "the code is the status");
+        (answer.status, answer.message())
+    }
+
+    /// Makes a queue with one partition and long timeouts.
+    pub(crate) async fn queue(&self, name: &str) {
+        let created = self.done(
+            "/v1/queues.create",
+            json!({
+                "queue_name": name, "lease_timeout": "1m", "expire_timeout": "1h", "requested_partitions": 1,
+            }),
+        );
+        assert_eq!(created.await, json!({"code": 200}));
+    }
+
+    pub(crate) async fn produce(&self, queue: &str, payloads: &[&str]) {
+        let items: Vec<_> = payloads.iter().map(|payload| json!({"utf8": payload})).collect();
+        let request = json!({"queue_name": queue, "request_timeout": "5s", "items": items});
+        assert_eq!(self.done("/v1/queue.produce", request).await, json!({"code": 200}));
+    }
+
+    pub(crate) async fn lease(&self, queue: &str, client_id: &str, batch_size: u32) -> Vec<Value> {
+        let request = json!({
+            "queue_name": queue, "client_id": client_id, "batch_size": batch_size, "request_timeout": "5s",
+        });
+        let leased = self.done("/v1/queue.lease", request).await;
+        leased["items"].as_array().expect("items").clone()
+    }
+}
