@@ -1,47 +1,40 @@
 //! The contract over the embedded store, and what it promises beyond: everything outlives the process.
 
-use std::sync::Arc;
+mod crash;
+#[path = "embedded_store/faults.rs"]
+mod faults;
+#[path = "embedded_store/fixture.rs"]
+mod fixture;
 
-use leasehold_embedded::Store as Folder;
-use leasehold_queue::conformance::Harness;
-use leasehold_queue::store::embedded::{EmbeddedQueues, EmbeddedStore};
-use leasehold_queue::{QueueStore, Store, store_conformance};
-use tempfile::TempDir;
+use leasehold_core::Timestamp;
+use leasehold_queue::{Item, ItemId, store_conformance};
 
-struct Embedded {
-    store: Arc<EmbeddedStore>,
-    queues: Arc<EmbeddedQueues>,
-    folder: TempDir,
-}
-
-impl Embedded {
-    fn over(folder: TempDir) -> Self {
-        let opened = Folder::open(folder.path()).expect("the folder is free");
-        let queues = Arc::new(EmbeddedQueues::open(opened.clone()).expect("opens"));
-        Embedded { store: Arc::new(EmbeddedStore::open(opened).expect("opens")), queues, folder }
-    }
-}
-
-impl Harness for Embedded {
-    const IS_DURABLE: bool = true;
-
-    async fn start() -> Self {
-        Embedded::over(tempfile::tempdir().expect("temporary folder"))
-    }
-
-    fn store(&self) -> Arc<dyn Store> {
-        self.store.clone()
-    }
-
-    fn queues(&self) -> Arc<dyn QueueStore> {
-        self.queues.clone()
-    }
-
-    async fn restart(self) -> Self {
-        let Embedded { store, queues, folder } = self;
-        drop((store, queues));
-        Embedded::over(folder)
-    }
-}
+use fixture::Embedded;
 
 store_conformance!(Embedded);
+
+/// A ready item that never dies.
+fn item(id: ItemId) -> Item {
+    Item {
+        id,
+        source_id: None,
+        is_leased: false,
+        lease_deadline: None,
+        expire_deadline: Timestamp::EPOCH,
+        enqueue_at: None,
+        created_at: Timestamp::EPOCH,
+        attempts: 0,
+        max_attempts: 0,
+        reference: String::new(),
+        encoding: String::new(),
+        kind: String::new(),
+        payload: "payload".into(),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_process_loses_nothing_it_told_of() {
+    let seed = u64::from(std::process::id());
+    let (kills, acknowledged) = crash::kill_and_audit(seed, |kills| kills < 20).await;
+    assert!(acknowledged > kills, "{acknowledged} steps in {kills} runs: the children did nothing");
+}

@@ -7,6 +7,7 @@ use redb::{CursorError, Error, ReadableTable, WriteTransaction};
 
 use super::contents::{Contents, unusable};
 use super::record;
+use super::runs::{Run, runs};
 use super::tables::{EPOCHS, ITEMS, ItemKey, Records, STATES, id_of, key};
 use crate::store::StoreError;
 use crate::store::index::Header;
@@ -158,10 +159,20 @@ fn insert<'a>(
     Ok(())
 }
 
-/// Removes in ascending order, those that are there.
+/// Removes those that are there; neighbours in one pass, at a fraction of the cost.
 fn remove(table: &mut Records<'_>, keys: &[ItemKey]) -> Result<(), Error> {
-    for key in keys {
-        table.remove(key)?;
+    for run in runs(keys) {
+        match run {
+            Run::Scattered(keys) => {
+                for key in keys {
+                    table.remove(key)?;
+                }
+            }
+            Run::Dense(keys) => {
+                let range = keys[0]..=keys[keys.len() - 1];
+                table.retain_in(range, |key, _| keys.binary_search(&key).is_err())?;
+            }
+        }
     }
     Ok(())
 }

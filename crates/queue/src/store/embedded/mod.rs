@@ -12,6 +12,7 @@ mod partition;
 mod queue_record;
 mod queues;
 mod record;
+mod runs;
 mod sweep;
 mod tables;
 

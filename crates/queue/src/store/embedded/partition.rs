@@ -30,7 +30,7 @@ pub(super) struct EmbeddedPartition {
 /// Whether the handle owns the partition.
 #[derive(Debug)]
 enum Hold {
-    Owned(Owned),
+    Owned(Box<Owned>),
     /// A write failed, or was dropped midway: the line may no longer be what is on the disk.
     Lost,
     /// Not opened yet, closed, or taken over by another.
@@ -64,7 +64,7 @@ impl EmbeddedPartition {
     }
 
     /// Takes the line out of the handle: it goes back when what was decided on it is durable, and only then.
-    fn take(&mut self, operation: &'static str) -> Result<Owned> {
+    fn take(&mut self, operation: &'static str) -> Result<Box<Owned>> {
         match std::mem::replace(&mut self.hold, Hold::Lost) {
             Hold::Owned(owned) => Ok(owned),
             Hold::Lost => Err(self.lost(operation)),
@@ -76,7 +76,7 @@ impl EmbeddedPartition {
     }
 
     /// Makes what was decided durable.
-    async fn commit(&mut self, operation: &'static str, owned: Owned, batch: Batch) -> Result<()> {
+    async fn commit(&mut self, operation: &'static str, owned: Box<Owned>, batch: Batch) -> Result<()> {
         let batch = batch.sorted();
         self.write(operation, owned, move |write| batch.write(write)).await
     }
@@ -84,7 +84,7 @@ impl EmbeddedPartition {
     async fn write<T: Send + 'static>(
         &mut self,
         operation: &'static str,
-        owned: Owned,
+        owned: Box<Owned>,
         job: impl FnMut(&WriteTransaction) -> Result<Written<Result<T, Refused>>, redb::Error> + Send + 'static,
     ) -> Result<T> {
         match self.store.write(job).await.map_err(|error| unwritten(operation, error))? {
@@ -102,11 +102,11 @@ impl EmbeddedPartition {
 
     /// The items with these ids and headers.
     async fn contents(&self, operation: &'static str, headers: Vec<(ItemId, Header)>) -> Result<Vec<Item>> {
-        let Hold::Owned(Owned { claim, .. }) = &self.hold else { return Err(self.fenced()) };
+        let Hold::Owned(owned) = &self.hold else { return Err(self.fenced()) };
         if headers.is_empty() {
             return Ok(Vec::new());
         }
-        let number = claim.number;
+        let number = owned.claim.number;
         let items = read(&self.store, operation, move |transaction| {
             let items = transaction.open_table(ITEMS)?;
             let contents = Contents::read(&items, number, headers.iter().map(|(id, _)| *id))?;
@@ -161,7 +161,7 @@ impl PartitionStore for EmbeddedPartition {
         let (line, sweep_is_needed) = found.await?;
         let line = line?;
         let opened = Opened { counts: line.counts(), id_max: line.id_max(), deadlines: line.deadlines() };
-        self.hold = Hold::Owned(Owned { claim, line });
+        self.hold = Hold::Owned(Box::new(Owned { claim, line }));
         if sweep_is_needed && let Err(error) = self.store.submit(sweep::step, drop).await {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,

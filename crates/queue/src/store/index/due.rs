@@ -1,11 +1,11 @@
 //! What is due, from the heads of the ordered sets.
 
-use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
 use leasehold_core::Timestamp;
 
 use super::Index;
+use super::sorted::SortedSet;
 use crate::store::{Due, DueAction};
 use crate::{ItemId, is_past};
 
@@ -13,7 +13,7 @@ impl<C> Index<C> {
     /// The longest due first.
     pub(crate) fn due(&self, now: Timestamp, max_attempts: u32, limit: NonZeroUsize) -> Vec<Due> {
         let limit = limit.get();
-        let head = |times: &BTreeSet<(Timestamp, ItemId)>,
+        let head = |times: &SortedSet<(Timestamp, ItemId)>,
                     is_due: fn(Timestamp, Timestamp) -> bool,
                     is_wanted: &dyn Fn(ItemId) -> bool| {
             let due = times.iter().take_while(|(at, _)| is_due(*at, now)).filter(|(_, id)| is_wanted(*id));

@@ -5,12 +5,15 @@
 
 mod change;
 mod due;
+mod sorted;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use leasehold_core::Timestamp;
+
+use sorted::SortedSet;
 
 use super::{Counts, Deadlines, Pick, Placement, Removed, StoreStats};
 use crate::{Item, ItemId, ItemState, is_past};
@@ -19,13 +22,13 @@ use crate::{Item, ItemId, ItemState, is_past};
 #[derive(Debug)]
 pub(crate) struct Index<C> {
     entries: BTreeMap<ItemId, Entry<C>>,
-    ready: BTreeSet<ItemId>,
+    ready: SortedSet<ItemId>,
     /// By lease deadline.
-    leased: BTreeSet<(Timestamp, ItemId)>,
+    leased: SortedSet<(Timestamp, ItemId)>,
     /// By the time to become ready.
-    scheduled: BTreeSet<(Timestamp, ItemId)>,
+    scheduled: SortedSet<(Timestamp, ItemId)>,
     /// By expire deadline: all that are not scheduled and can expire.
-    expiring: BTreeSet<(Timestamp, ItemId)>,
+    expiring: SortedSet<(Timestamp, ItemId)>,
     source_ids: HashMap<ItemId, Box<str>>,
     by_source_id: HashMap<Box<str>, ItemId>,
     /// Of items that are not scheduled; in whole microseconds, so that no sum drifts.
@@ -90,10 +93,10 @@ impl<C> Default for Index<C> {
     fn default() -> Self {
         Index {
             entries: BTreeMap::new(),
-            ready: BTreeSet::new(),
-            leased: BTreeSet::new(),
-            scheduled: BTreeSet::new(),
-            expiring: BTreeSet::new(),
+            ready: SortedSet::default(),
+            leased: SortedSet::default(),
+            scheduled: SortedSet::default(),
+            expiring: SortedSet::default(),
             source_ids: HashMap::new(),
             by_source_id: HashMap::new(),
             created_sum: 0,
@@ -117,7 +120,7 @@ impl<C> Index<C> {
     }
 
     pub(crate) fn deadlines(&self) -> Deadlines {
-        let first = |times: &BTreeSet<(Timestamp, ItemId)>| times.first().map(|(at, _)| *at);
+        let first = |times: &SortedSet<(Timestamp, ItemId)>| times.first().map(|(at, _)| *at);
         Deadlines {
             lease: first(&self.leased),
             expire: first(&self.expiring),
@@ -180,7 +183,9 @@ impl<C> Index<C> {
 
     /// Leases those that are ready; their ids and what they are now.
     pub(crate) fn lease(&mut self, picks: &[Pick]) -> Vec<(ItemId, Header)> {
-        let ready = |index: &Self, pick: &Pick| index.ready.contains(&pick.id);
+        let ready = |index: &Self, pick: &Pick| {
+            index.header(pick.id).is_some_and(|header| header.state == ItemState::Ready)
+        };
         let mut leased = Vec::with_capacity(picks.len());
         for pick in picks {
             if ready(self, pick) {
@@ -224,7 +229,7 @@ impl<C> Index<C> {
     pub(crate) fn clear(&mut self, ready: bool, leased: bool, scheduled: bool) -> (Removed, Vec<ItemId>) {
         let mut ids: Vec<ItemId> = Vec::new();
         if ready {
-            ids.extend(&self.ready);
+            ids.extend(self.ready.iter());
         }
         if leased {
             ids.extend(self.leased.iter().map(|(_, id)| *id));
@@ -286,7 +291,7 @@ impl<C> Index<C> {
 
     fn enter(&mut self, id: ItemId, header: &Header) {
         match header.state {
-            ItemState::Ready => drop(self.ready.insert(id)),
+            ItemState::Ready => self.ready.insert(id),
             ItemState::Leased => {
                 self.leased.insert((header.when, id));
                 self.lease_deadline_sum += i128::from(header.when.as_micros());
@@ -304,19 +309,19 @@ impl<C> Index<C> {
 
     fn leave(&mut self, id: ItemId, header: &Header) {
         match header.state {
-            ItemState::Ready => drop(self.ready.remove(&id)),
+            ItemState::Ready => drop(self.ready.remove(id)),
             ItemState::Leased => {
-                self.leased.remove(&(header.when, id));
+                self.leased.remove((header.when, id));
                 self.lease_deadline_sum -= i128::from(header.when.as_micros());
             }
             ItemState::Scheduled => {
-                self.scheduled.remove(&(header.when, id));
+                self.scheduled.remove((header.when, id));
                 return;
             }
         }
         self.created_sum -= i128::from(header.created_at.as_micros());
         if header.expire_deadline != Timestamp::EPOCH {
-            self.expiring.remove(&(header.expire_deadline, id));
+            self.expiring.remove((header.expire_deadline, id));
         }
     }
 
