@@ -26,21 +26,25 @@ impl Ticket {
     }
 }
 
-/// A place among the requests that nobody has taken yet. Dropping it makes room.
+/// A share of something limited: a place among waiting requests, or bytes of memory. Dropping it makes room.
 #[derive(Debug)]
-pub(crate) struct Slot(Arc<AtomicUsize>);
+pub(crate) struct Slot {
+    used: Arc<AtomicUsize>,
+    amount: usize,
+}
 
 impl Slot {
-    /// A place, unless all are in use.
-    pub(crate) fn among(used: &Arc<AtomicUsize>, limit: usize) -> Option<Self> {
-        let slot = Slot(used.clone());
-        (used.fetch_add(1, Ordering::AcqRel) < limit).then_some(slot)
+    /// So much of it, unless too much is in use. Whoever is alone gets what it needs.
+    pub(crate) fn of(used: &Arc<AtomicUsize>, amount: usize, limit: usize) -> Option<Self> {
+        let slot = Slot { used: used.clone(), amount };
+        let before = used.fetch_add(amount, Ordering::AcqRel);
+        (before == 0 || before.saturating_add(amount) <= limit).then_some(slot)
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
+        self.used.fetch_sub(self.amount, Ordering::AcqRel);
     }
 }
 
@@ -152,17 +156,19 @@ mod tests {
     const GRACE: Duration = Duration::from_secs(7);
 
     fn call(timeout: Duration) -> (Call<u32>, Pending<u32>) {
-        let slot = Slot::among(&Arc::default(), 1).expect("room for one");
+        let slot = Slot::of(&Arc::default(), 1, 1).expect("room for one");
         Call::new(1, Deadline::after(timeout), slot)
     }
 
     #[test]
     fn slots_are_given_back() {
         let used = Arc::default();
-        let first = Slot::among(&used, 1).expect("room for one");
-        assert!(Slot::among(&used, 1).is_none());
+        let first = Slot::of(&used, 1, 2).expect("room for two");
+        assert!(Slot::of(&used, 2, 2).is_none());
+        assert!(Slot::of(&used, 1, 2).is_some());
         drop(first);
-        assert!(Slot::among(&used, 1).is_some());
+        assert!(Slot::of(&used, 7, 2).is_some(), "alone");
+        assert_eq!(used.load(Ordering::Relaxed), 0);
     }
 
     #[tokio::test(start_paused = true)]

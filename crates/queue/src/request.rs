@@ -44,6 +44,14 @@ pub struct NewItem {
     pub payload: Bytes,
 }
 
+impl NewItem {
+    /// About what it takes in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        let texts = self.reference.len() + self.encoding.len() + self.kind.len();
+        size_of::<Self>() + texts + self.payload.len()
+    }
+}
+
 /// A wish for items.
 #[derive(Clone, Debug)]
 pub struct LeaseRequest {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leasehold_queue::conformance::Harness;
 use leasehold_queue::store::memory::{MemoryQueues, MemoryStore};
-use leasehold_queue::{QueueStore, Store, store_conformance};
+use leasehold_queue::{QueueStore, Store, queue_conformance, store_conformance};
 
 #[derive(Default)]
 struct Memory {
@@ -33,3 +33,4 @@ impl Harness for Memory {
 }
 
 store_conformance!(Memory);
+queue_conformance!(Memory);

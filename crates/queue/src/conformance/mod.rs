@@ -1,11 +1,12 @@
 //! The contract of queues, as public test functions over a [`Harness`].
 //!
-//! [`store_conformance!`](crate::store_conformance) makes a named test of each promise of a store, so that one
-//! failure hides nothing. A store of your own passes when they all do.
+//! [`store_conformance!`](crate::store_conformance) and [`queue_conformance!`](crate::queue_conformance) make a
+//! named test of each promise of a store, and of the engine over it, so that one failure hides nothing. A store of your own passes when they all do.
 //!
 //! Cases panic when the promise is broken: they are tests, and this module is only there with the feature
 //! `conformance`.
 
+pub mod engine;
 pub mod store;
 
 use std::future::Future;

@@ -1,10 +1,11 @@
 //! Looking into queues, and changing them by hand.
 
 use leasehold_core::Timestamp;
+use tokio::task::JoinSet;
 
 use super::Engine;
-use crate::queue::Figures;
 use crate::queue::message::Cold;
+use crate::queue::{Figures, Queue};
 use crate::reply::{QueueOverview, QueueStats};
 use crate::request::{ClearRequest, GivenId, ImportItem};
 use crate::store::Removed;
@@ -46,21 +47,12 @@ impl Engine {
 
     /// What a console shows of every queue that is open, by name. Queues that are being stopped are left out.
     pub async fn overview(&self) -> Vec<QueueOverview> {
-        let mut overviews = Vec::new();
+        let mut asked = JoinSet::new();
         for queue in self.inner.open_queues() {
-            let Ok(partitions) = queue.figures(Cold::Overview, Figures::overview).await else {
-                continue;
-            };
-            let Ok((waiting, in_flight)) = queue.waiting().await else {
-                continue;
-            };
-            overviews.push(QueueOverview {
-                name: queue.name.clone(),
-                lease_waiting: waiting.leases,
-                in_flight,
-                partitions,
-            });
+            asked.spawn(async move { overview(&queue).await });
         }
+        let mut overviews: Vec<_> = asked.join_all().await.into_iter().flatten().collect();
+        overviews.sort_by(|one, other| one.name.cmp(&other.name));
         overviews
     }
 
@@ -184,6 +176,12 @@ impl Engine {
         let ids = ids.into_iter().map(GivenId::parsed).collect::<Result<Vec<_>, _>>()?;
         queue.ask(partition, |reply| Cold::Remove { ids, reply }).await?
     }
+}
+
+async fn overview(queue: &Queue) -> Result<QueueOverview> {
+    let partitions = queue.figures(Cold::Overview, Figures::overview).await?;
+    let (waiting, in_flight) = queue.waiting().await?;
+    Ok(QueueOverview { name: queue.name.clone(), lease_waiting: waiting.leases, in_flight, partitions })
 }
 
 /// Id and creation are the partition's to give. Deadlines that are left out read as the epoch.

@@ -34,6 +34,8 @@ pub struct Config {
     pub requests_max: usize,
     /// How many leases of one queue may wait for items, and how many produces for a partition that works.
     pub waiting_max: usize,
+    /// How many bytes of items of one queue may wait to be stored.
+    pub waiting_bytes_max: usize,
     /// How long the store may take for one call.
     pub storage_timeout: Duration,
     /// How long the store may take to open a partition, which may mean reading all of it.
@@ -55,6 +57,7 @@ impl Default for Config {
             limits: Limits::default(),
             requests_max: 1_024,
             waiting_max: 10_000,
+            waiting_bytes_max: 256 << 20,
             storage_timeout: Duration::from_secs(3),
             open_timeout: Duration::from_secs(60),
             reclaim_delay: Duration::from_millis(20),

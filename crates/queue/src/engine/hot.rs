@@ -28,9 +28,15 @@ impl Engine {
         self.observed("produce", async {
             let queue = self.inner.open(&request.queue).await?;
             let deadline = request.check(&self.inner.config.limits)?;
+            let room = queue.room(&request.items)?;
             let (call, in_flight) = queue.call(deadline)?;
             let charged = ready_len(&request.items, self.clock().now());
-            queue.send(RouterMessage::Produce(Produce { call, items: request.items, charged }))?;
+            queue.send(RouterMessage::Produce(Produce {
+                call,
+                items: request.items,
+                _room: room,
+                charged,
+            }))?;
             in_flight.answer("produce", self.grace(), || Error::ProduceTimeout).await
         })
         .await

@@ -197,11 +197,9 @@ impl Inner {
         self.queues.read().get(name).and_then(|cell| cell.get().cloned())
     }
 
-    /// All that are open, by name.
+    /// All that are open.
     fn open_queues(&self) -> Vec<Arc<Queue>> {
-        let mut queues: Vec<_> = self.queues.read().values().filter_map(|cell| cell.get().cloned()).collect();
-        queues.sort_by(|one, other| one.name.cmp(&other.name));
-        queues
+        self.queues.read().values().filter_map(|cell| cell.get().cloned()).collect()
     }
 
     fn check_not_closed(&self, name: &QueueName) -> Result<()> {

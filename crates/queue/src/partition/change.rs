@@ -72,6 +72,7 @@ impl Partition {
         let batch = ChangeBatch { requests, changes, now };
         match outcome {
             Ok(verdicts) => {
+                self.strikes = 0;
                 for (changes, verdict) in batch.changes.iter().zip(&verdicts) {
                     if *verdict == Verdict::Done {
                         self.count_changes(changes);

@@ -30,18 +30,15 @@ impl Health {
         }
     }
 
-    /// What it is after another failure.
-    pub(super) fn failed(self, error: &StoreError, backoff: Backoff) -> Self {
+    /// What it is after the store failed, so often in a row.
+    pub(super) fn after(error: &StoreError, failures: u32, backoff: Backoff) -> Self {
         match error {
             StoreError::Fenced { .. } => Health::Fenced,
             StoreError::Unavailable { .. }
             | StoreError::Indeterminate { .. }
             | StoreError::Unusable { .. } => {
-                let failures = self.failures();
-                Health::Failing {
-                    failures: failures.saturating_add(1),
-                    retry_at: Instant::now() + backoff.after(failures),
-                }
+                let retry_at = Instant::now() + backoff.after(failures.saturating_sub(1));
+                Health::Failing { failures, retry_at }
             }
         }
     }

@@ -57,6 +57,7 @@ impl Partition {
         let batch = LeaseBatch { picks: picks.collect(), leases, shares };
         match self.store.lease(&batch.picks).await {
             Ok(items) => {
+                self.strikes = 0;
                 let leased = count(items.len());
                 self.counts.ready = self.counts.ready.saturating_sub(leased);
                 self.counts.leased += leased;

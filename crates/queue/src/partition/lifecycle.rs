@@ -21,6 +21,8 @@ const PASS_LEN: usize = 1_000;
 const REST: Duration = Duration::from_millis(100);
 /// While dying items wait for their dead queue their deadlines hide those of others, so passes run this often.
 const FROZEN_REST: Duration = Duration::from_millis(250);
+/// Dying items known at once; others wait their turn.
+const FROZEN_MAX: usize = 100_000;
 /// Deadlines are over strictly after them.
 const STRICTLY: Duration = Duration::from_micros(1);
 
@@ -60,9 +62,9 @@ impl Partition {
         let acted = match self.act_on_due().await {
             Ok(acted) => acted,
             Err(error) => {
-                // What was due is still due, or has been done: the next pass sees.
+                // What was due is still due, or has been done: the next pass sees, after the partition has rested.
                 self.mark_failed(&error);
-                return self.recover().await;
+                return self.report(Report::default());
             }
         };
         if !self.health.is_well() {
@@ -103,10 +105,11 @@ impl Partition {
         let acted = !moves.is_empty() || !dying.is_empty();
         if !moves.is_empty() {
             let placed = self.store.requeue(&moves).await?;
+            self.strikes = 0;
             self.count_requeued(placed.iter().filter_map(|id| actions.get(id)));
             self.report(Report::default());
         }
-        if !dying.is_empty() {
+        if self.dying.len() < FROZEN_MAX && !dying.is_empty() {
             self.bury(dying).await;
         }
         Ok(acted)

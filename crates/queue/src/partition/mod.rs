@@ -61,6 +61,9 @@ pub(crate) struct Partition {
     inbox: Inbox,
     stopping: bool,
     health: Health,
+    /// How often the store failed since it last wrote anything: a store that can be opened and not written is not
+    /// tried again at once for ever.
+    strikes: u32,
     /// Above every id that is stored or was ever used by this owner.
     ids: ItemIds,
     counts: Counts,
@@ -93,6 +96,7 @@ impl Partition {
             timer: config.clock.timer(),
             inbox: Inbox::default(),
             stopping: false,
+            strikes: 0,
             health: Health::Failing { failures: 0, retry_at: Instant::now() },
             ids: ItemIds::after(None, config.clock.now()),
             counts: Counts::default(),
@@ -239,7 +243,8 @@ impl Partition {
 
     /// The store failed: from here on nothing is written until it was opened anew.
     fn mark_failed(&mut self, error: &StoreError) {
-        self.health = self.health.failed(error, self.config.backoff);
+        self.strikes = self.strikes.saturating_add(1);
+        self.health = Health::after(error, self.strikes, self.config.backoff);
         let message = chain(error);
         tracing::warn!(queue = %self.id.queue, partition = self.id.number, error = %message, "partition is failing");
         self.remember_error(message);

@@ -60,6 +60,7 @@ impl Partition {
         let batch = self.batch(produces, served);
         match self.store.produce(&batch.items).await {
             Ok(_) => {
+                self.strikes = 0;
                 self.count_produced(&batch.items);
                 self.settle_produce(batch);
             }

@@ -5,8 +5,6 @@
 
 use std::collections::HashMap;
 
-use tokio::time::Instant;
-
 use super::Partition;
 use super::change::ChangeBatch;
 use super::health::Health;
@@ -25,14 +23,17 @@ pub(super) enum Unsettled {
 }
 
 impl Partition {
-    /// A write has failed. One that may have happened is settled at once if the store lets us, else when it is back.
+    /// A write has failed. One that may have happened is settled at once if the store lets us, else when it is back;
+    /// in a row of failures not before the partition has rested.
     pub(super) async fn failed(&mut self, error: &StoreError, write: Unsettled) {
         self.mark_failed(error);
         if matches!(error, StoreError::Indeterminate { .. }) {
             // The router must send nothing here while nobody knows how long this takes.
             self.report(Report::default());
             self.unsettled.push(write);
-            self.recover().await;
+            if self.strikes == 1 {
+                self.recover().await;
+            }
         } else {
             self.undo(write, error);
         }
@@ -47,7 +48,6 @@ impl Partition {
     }
 
     async fn reopen(&mut self) -> Result<()> {
-        let failures = self.health.failures();
         let opened = self.store.open().await?;
         self.health = Health::Well;
         self.counts = opened.counts;
@@ -58,7 +58,6 @@ impl Partition {
         while let Some(write) = self.unsettled.pop() {
             if let Err((error, write)) = self.settle(write).await {
                 self.unsettled.push(write);
-                self.health = Health::Failing { failures, retry_at: Instant::now() };
                 return Err(error);
             }
         }

@@ -15,22 +15,44 @@ struct Standing {
     promised: u64,
     failures: u32,
     read_only: bool,
-    /// The last round in which a lease was sent to it, and how many more it may get in that round.
+    /// It has not answered for a while.
+    is_slow: bool,
+    /// The round that the next two are about.
     round: u64,
-    leases_left: u64,
+    /// Items sent in this round: a lease sent along with them gets them in the same write.
+    fresh: u64,
+    /// How many more leases may be sent in this round.
+    leases_left: Option<u64>,
 }
 
 impl Standing {
-    fn leasable(&self) -> u64 {
+    /// What it has, or is about to have.
+    fn items(&self) -> u64 {
         (self.ready + self.arriving).saturating_sub(self.promised)
     }
 
     fn rank(&self) -> (u32, u64) {
-        (self.failures, self.leasable())
+        (self.failures, self.items())
+    }
+
+    /// What a lease would find. Items that were sent earlier and are not stored yet do not count: nobody knows how
+    /// long that takes.
+    fn leasable(&self, round: u64) -> u64 {
+        let fresh = if self.round == round { self.fresh } else { 0 };
+        (self.ready + fresh).saturating_sub(self.promised)
     }
 
     fn leases_left(&self, round: u64) -> u64 {
-        if self.round == round { self.leases_left } else { self.leasable() }
+        let left = if self.round == round { self.leases_left } else { None };
+        left.unwrap_or_else(|| self.leasable(round))
+    }
+
+    fn enter(&mut self, round: u64) {
+        if self.round != round {
+            self.round = round;
+            self.fresh = 0;
+            self.leases_left = None;
+        }
     }
 }
 
@@ -68,34 +90,45 @@ impl Choice {
         self.standings[partition].failures > 0
     }
 
-    /// The partition for so many items; none if all have failed.
-    pub(crate) fn produce(&mut self, ready_items: u64) -> Option<usize> {
-        let takes = |index: &&usize| !self.standings[**index].read_only;
-        let partition = *self.order.iter().find(takes)?;
-        if self.is_failing(partition) {
-            return None;
-        }
-        self.update(partition, |standing| standing.arriving += ready_items);
-        Some(partition)
-    }
-
-    /// Leases sent in one round share what a partition has: it gets as many as it has items.
+    /// What is sent in one round is sent together. Leases of a round share what a partition has: it gets as many as
+    /// it has items.
     pub(crate) fn begin_round(&mut self) {
         self.round += 1;
+    }
+
+    /// One that has not answered for a while is passed over as long as there is another.
+    pub(crate) fn set_slow(&mut self, partition: usize, is_slow: bool) {
+        self.standings[partition].is_slow = is_slow;
+    }
+
+    /// The partition for so many items; none if all have failed.
+    pub(crate) fn produce(&mut self, ready_items: u64) -> Option<usize> {
+        let healthy = self.order.partition_point(|index| !self.is_failing(*index));
+        let mut takers = self.order[..healthy].iter().filter(|index| !self.standings[**index].read_only);
+        let first = *takers.clone().next()?;
+        let partition = *takers.find(|index| !self.standings[**index].is_slow).unwrap_or(&first);
+        let round = self.round;
+        self.update(partition, |standing| {
+            standing.enter(round);
+            standing.arriving += ready_items;
+            standing.fresh += ready_items;
+        });
+        Some(partition)
     }
 
     /// The partition for a lease of so many items, and how many it is likely to get; none if nothing is ready.
     pub(crate) fn lease(&mut self, batch_size: u64) -> Option<(usize, u64)> {
         let round = self.round;
         let healthy = self.order.partition_point(|index| !self.is_failing(*index));
-        let partition = *self.order[..healthy]
-            .iter()
-            .rev()
-            .find(|index| self.standings[**index].leases_left(round) > 0)?;
-        let promised = self.standings[partition].leasable().min(batch_size);
+        let serves = |index: &&usize| {
+            let standing = &self.standings[**index];
+            !standing.is_slow && standing.leases_left(round) > 0
+        };
+        let partition = *self.order[..healthy].iter().rev().find(serves)?;
+        let promised = self.standings[partition].leasable(round).min(batch_size);
         self.update(partition, |standing| {
-            standing.leases_left = standing.leases_left(round) - 1;
-            standing.round = round;
+            standing.enter(round);
+            standing.leases_left = Some(standing.leases_left(round) - 1);
             standing.promised += promised;
         });
         Some((partition, promised))
@@ -163,8 +196,8 @@ mod tests {
     #[test]
     fn lease_comes_from_the_fullest() {
         let mut choice = choice(2);
-        assert_eq!((choice.produce(10), choice.produce(11)), (Some(0), Some(1)));
         choice.begin_round();
+        assert_eq!((choice.produce(10), choice.produce(11)), (Some(0), Some(1)));
         assert_eq!(choice.lease(10), Some((1, 10)));
         assert_eq!(choice.lease(10), Some((0, 10)));
     }
@@ -172,8 +205,8 @@ mod tests {
     #[test]
     fn waiting_leases_follow_the_items_of_one_produce() {
         let mut choice = choice(5);
-        let partition = choice.produce(10).expect("a partition");
         choice.begin_round();
+        let partition = choice.produce(10).expect("a partition");
         let sent: Vec<_> = (0..5).map(|_| choice.lease(10).expect("as many leases as items").0).collect();
         assert_eq!(sent, [partition; 5]);
     }
@@ -225,6 +258,37 @@ mod tests {
         choice.tell(0, Told { ready: 0, settled: 4, ..Told::default() });
         choice.begin_round();
         assert_eq!(choice.lease(10), None);
+    }
+
+    #[test]
+    fn lease_is_not_sent_after_items_that_are_not_stored_yet() {
+        let mut choice = choice(2);
+        choice.begin_round();
+        assert_eq!(choice.produce(5), Some(0));
+        choice.tell(1, well(1));
+        choice.begin_round();
+        assert_eq!(choice.lease(1), Some((1, 1)));
+        assert_eq!(choice.lease(1), None);
+        choice.tell(0, Told { ready: 5, arrived: 5, ..Told::default() });
+        assert_eq!(choice.lease(1), Some((0, 1)));
+    }
+
+    #[test]
+    fn slow_partition_is_passed_over_while_there_is_another() {
+        let mut choice = choice(2);
+        choice.tell(0, well(1));
+        choice.tell(1, well(9));
+        for (slow, expected) in [(0, 1), (1, 0)] {
+            choice.set_slow(slow, true);
+            choice.begin_round();
+            assert_eq!(choice.produce(0), Some(expected));
+            assert_eq!(choice.lease(1).map(|(partition, _)| partition), Some(expected));
+            choice.set_slow(slow, false);
+        }
+        choice.set_slow(0, true);
+        choice.set_slow(1, true);
+        assert!(choice.produce(0).is_some());
+        assert_eq!(choice.lease(1), None, "it waits where it can be sent elsewhere");
     }
 
     #[test]

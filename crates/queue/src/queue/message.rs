@@ -7,7 +7,7 @@ use leasehold_core::Timestamp;
 use tokio::sync::oneshot;
 
 use super::choice::Told;
-use crate::call::Call;
+use crate::call::{Call, Slot};
 use crate::reply::{Leased, PartitionOverview, PartitionStats, Produced};
 use crate::request::{Ids, NewItem};
 use crate::store::Removed;
@@ -18,6 +18,8 @@ use crate::{Item, ItemId, QueueInfo, Result};
 pub(crate) struct Produce {
     pub(crate) call: Call<Produced>,
     pub(crate) items: Vec<NewItem>,
+    /// Their share of memory.
+    pub(crate) _room: Slot,
     /// What the router counts for it while it is on its way.
     pub(crate) charged: u64,
 }

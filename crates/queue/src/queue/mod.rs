@@ -18,11 +18,12 @@ use tokio::task::{JoinHandle, JoinSet};
 use crate::call::{Call, Pending, Slot};
 use crate::engine::Config;
 use crate::partition::Partition;
+use crate::request::NewItem;
 use crate::undertaker::UndertakerHandle;
 use crate::{Error, PartitionStore, QueueInfo, QueueName, Refusal, Result};
 use choice::Choice;
 use message::{Cold, PartitionMessage, RouterMessage, Waiting};
-use router::{Line, Router};
+use router::{Busy, Line, Router};
 
 pub(crate) use choice::Told;
 pub(crate) use figures::Figures;
@@ -46,6 +47,9 @@ pub(crate) struct Queue {
     /// Requests that nobody has taken yet.
     requests: Arc<AtomicUsize>,
     requests_max: usize,
+    /// Of items that are not stored yet.
+    bytes: Arc<AtomicUsize>,
+    bytes_max: usize,
     calls: AtomicUsize,
     number: AtomicU64,
     task: Mutex<Option<JoinHandle<()>>>,
@@ -89,6 +93,7 @@ impl Queue {
             choice,
             waiting_max,
             line,
+            busy: vec![Busy::default(); info.partitions.len()],
         };
         Arc::new(Queue {
             name: info.name.clone(),
@@ -101,6 +106,8 @@ impl Queue {
             figures_timeout: config.storage_timeout,
             requests: Arc::default(),
             requests_max: config.requests_max,
+            bytes: Arc::default(),
+            bytes_max: config.waiting_bytes_max,
             calls: AtomicUsize::new(0),
             number: AtomicU64::new(0),
             task: Mutex::new(Some(tokio::spawn(router_task.run()))),
@@ -128,12 +135,17 @@ impl Queue {
 
     /// A request with its place in line, or none if too many wait.
     pub(crate) fn call<T>(self: &Arc<Self>, deadline: Deadline) -> Result<(Call<T>, InFlight<T>)> {
-        let slot = Slot::among(&self.requests, self.requests_max).ok_or(Error::Overloaded)?;
+        let slot = Slot::of(&self.requests, 1, self.requests_max).ok_or(Error::Overloaded)?;
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         let (call, pending) = Call::new(number, deadline, slot);
         self.calls.fetch_add(1, Ordering::Relaxed);
         let in_flight = InFlight { queue: self.clone(), number, client_id: None, pending, answered: false };
         Ok((call, in_flight))
+    }
+
+    /// Room for items that are not stored yet.
+    pub(crate) fn room(&self, items: &[NewItem]) -> Result<Slot> {
+        Slot::of(&self.bytes, items.iter().map(NewItem::bytes).sum(), self.bytes_max).ok_or(Error::Overloaded)
     }
 
     pub(crate) fn send(&self, message: RouterMessage) -> Result<()> {
@@ -256,7 +268,9 @@ impl<T> InFlight<T> {
 impl<T> Drop for InFlight<T> {
     fn drop(&mut self) {
         self.queue.calls.fetch_sub(1, Ordering::Relaxed);
-        if !self.answered && self.pending.abandon() {
+        if !self.answered {
+            // If it is in a write already, it is forgotten all the same: the client may ask again.
+            self.pending.abandon();
             let client_id = self.client_id.take();
             drop(self.queue.send(RouterMessage::Gone { number: self.number, client_id }));
         }

@@ -5,14 +5,18 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use tokio::sync::mpsc::error::SendError;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinSet;
 
-use super::choice::Choice;
+use super::choice::{Choice, Told};
 use super::message::{Change, Lease, PartitionMessage, Produce, Report, RouterMessage, Waiting, Work, tell};
 use crate::{Error, Refusal};
 
+/// A partition that has answered nothing for so long is passed over while others can serve.
+const SLOW: Duration = Duration::from_millis(250);
 /// Messages taken at once, so that what arrived together is sent together.
 const BATCH_LEN: usize = 1_024;
 
@@ -27,6 +31,29 @@ pub(super) struct Router {
     /// How many leases may wait, and how many produces.
     pub(super) waiting_max: usize,
     pub(super) line: Line,
+    /// Per partition, how many requests it has, and since when it has answered none of them.
+    pub(super) busy: Vec<Busy>,
+}
+
+/// What a partition has been sent and not answered.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Busy {
+    requests: usize,
+    since: Option<Instant>,
+}
+
+impl Busy {
+    fn add(&mut self, requests: usize) {
+        self.requests += requests;
+        if requests > 0 && self.since.is_none() {
+            self.since = Some(Instant::now());
+        }
+    }
+
+    fn remove(&mut self, requests: usize) {
+        self.requests = self.requests.saturating_sub(requests);
+        self.since = (self.requests > 0).then(Instant::now);
+    }
 }
 
 /// The requests of a queue that are not answered yet, as far as the router knows.
@@ -108,6 +135,11 @@ impl Router {
 
     fn hear(&mut self, report: Report) {
         self.choice.tell(report.partition, report.told);
+        let leases = report.released.len() + report.leases_back.len();
+        let produces = report.produces_done + report.produces_back.len();
+        if leases + produces + report.changes_done > 0 {
+            self.busy[report.partition].remove(leases + produces + report.changes_done);
+        }
         self.line.produces_out -= report.produces_done + report.produces_back.len();
         self.line.changes_out -= report.changes_done;
         for (client_id, number) in &report.released {
@@ -141,6 +173,8 @@ impl Router {
     /// Sends all that can go somewhere, one message to each partition.
     fn send(&mut self) {
         let mut work: BTreeMap<usize, Work> = BTreeMap::new();
+        self.choice.begin_round();
+        self.look_for_slow();
         self.send_produces(&mut work);
         self.send_leases(&mut work);
         while let Some(change) = self.line.changes.pop_front() {
@@ -153,8 +187,34 @@ impl Router {
             }
         }
         for (partition, work) in work {
-            // An owner ends only after this task told it to; a panic drops what it is sent, and callers hear of it.
-            drop(self.partitions[partition].send(PartitionMessage::Work(work)));
+            self.busy[partition].add(work.produces.len() + work.leases.len() + work.changes.len());
+            let sent = self.partitions[partition].send(PartitionMessage::Work(work));
+            if let Err(SendError(PartitionMessage::Work(work))) = sent {
+                self.bury_partition(partition, work);
+            }
+        }
+    }
+
+    /// The owner of a partition is gone, which only a bug can do: nothing more is sent there.
+    fn bury_partition(&mut self, partition: usize, work: Work) {
+        tracing::error!(partition = self.numbers[partition], "the owner of a partition is gone");
+        let told = Told { failures: u32::MAX, ..Told::default() };
+        self.choice.tell(partition, told);
+        self.line.produces_out -= work.produces.len();
+        self.line.changes_out -= work.changes.len();
+        self.line.produces.extend(work.produces.into_iter().map(|produce| (produce.call.number, produce)));
+        self.line.leases.extend(work.leases.into_iter().map(|lease| (lease.call.number, lease)));
+        for change in work.changes {
+            change.call.answer(Err(Error::PartitionFailing { partition: self.numbers[partition] }));
+        }
+    }
+
+    fn look_for_slow(&mut self) {
+        if self.busy.len() > 1 {
+            for (partition, busy) in self.busy.iter().enumerate() {
+                let is_slow = busy.since.is_some_and(|since| since.elapsed() > SLOW);
+                self.choice.set_slow(partition, is_slow);
+            }
         }
     }
 
@@ -174,7 +234,6 @@ impl Router {
     }
 
     fn send_leases(&mut self, work: &mut BTreeMap<usize, Work>) {
-        self.choice.begin_round();
         while let Some(next) = self.line.leases.first_entry() {
             if next.get().call.is_abandoned() {
                 let lease = next.remove();

@@ -1,0 +1,264 @@
+//! Items that die, and where they go.
+
+use super::faulty::Fault;
+use super::served::{HOUR, LATE, MINUTE, SECOND, Served, name, payloads, words};
+use crate::conformance::Harness;
+use crate::{ImportItem, NewItem, QueueChange};
+
+async fn with_dead_queue<H: Harness>(served: &Served<H>, set: impl FnOnce(&mut QueueChange)) {
+    served.create_with("dead", |queue| queue.expire_timeout = 48 * HOUR).await;
+    served
+        .create_with("jobs", |queue| {
+            queue.dead_queue = Some(name("dead"));
+            set(queue);
+        })
+        .await;
+}
+
+/// A dead item comes to the dead queue as a new one that remembers where it was.
+pub async fn item_declared_dead_moves_to_the_dead_queue<H: Harness>(served: &mut Served<H>) {
+    with_dead_queue(served, |_| {}).await;
+    let item = NewItem {
+        reference: "r".into(),
+        encoding: "e".into(),
+        kind: "k".into(),
+        payload: "p".into(),
+        enqueue_at: None,
+    };
+    served.produce_items("jobs", vec![item], SECOND).await.expect("produce");
+    let leased = served.lease("jobs", 1).await;
+    served.advance(SECOND);
+    served.retry("jobs", &leased, Some(served.after(HOUR)), true).await.expect("retry");
+    served.until_ready("dead", 1).await;
+    served.until_empty("jobs").await;
+    assert!(served.scheduled("jobs").await.is_empty());
+    let dead = &served.items("dead", 0).await[0];
+    assert_eq!(dead.source_id, Some(leased.items[0].id.to_string()));
+    assert_eq!((dead.attempts, dead.is_leased, dead.created_at), (0, false, served.now()));
+    assert_eq!(dead.expire_deadline, served.after(48 * HOUR));
+    assert_eq!((dead.reference.as_str(), dead.encoding.as_str(), dead.kind.as_str()), ("r", "e", "k"));
+    assert_eq!(&dead.payload[..], b"p");
+    assert_eq!(served.lease("dead", 1).await.items[0].attempts, 1);
+}
+
+/// A consumer that waits at the dead queue is woken.
+pub async fn waiting_lease_of_the_dead_queue_is_woken<H: Harness>(served: &mut Served<H>) {
+    with_dead_queue(served, |_| {}).await;
+    let waiting = served.waiting_lease("dead", "c", 1).await;
+    served.produce("jobs", &["a"]).await;
+    let leased = served.lease("jobs", 1).await;
+    served.retry("jobs", &leased, None, true).await.expect("retry");
+    assert_eq!(payloads(&waiting.await.expect("the lease ends").expect("an item").items), ["a"]);
+}
+
+/// Without a dead queue the dead are deleted.
+pub async fn item_declared_dead_is_deleted_without_a_dead_queue<H: Harness>(served: &mut Served<H>) {
+    served.create("jobs").await;
+    served.produce("jobs", &["a"]).await;
+    let leased = served.lease("jobs", 1).await;
+    served.retry("jobs", &leased, None, true).await.expect("retry");
+    assert!(served.items("jobs", 0).await.is_empty());
+    assert_eq!(served.partition_stats("jobs").await.counts, crate::store::Counts::default());
+}
+
+/// What was declared dead cannot be completed or given back any more.
+pub async fn item_declared_dead_is_no_longer_held<H: Harness>(served: &mut Served<H>) {
+    with_dead_queue(served, |_| {}).await;
+    served.produce("jobs", &["a"]).await;
+    let leased = served.lease("jobs", 1).await;
+    served.faults.always("produce", None, Fault::Unavailable);
+    served.retry("jobs", &leased, None, true).await.expect("retry");
+    let does_not_exist = format!("invalid storage id; '{}' does not exist", leased.items[0].id);
+    assert_eq!(words(served.complete("jobs", &leased).await), does_not_exist);
+    assert_eq!(words(served.retry("jobs", &leased, None, false).await), does_not_exist);
+}
+
+/// An item that nobody leased dies too, and is in one queue only.
+pub async fn expired_ready_item_moves_and_is_not_leasable<H: Harness>(served: &mut Served<H>) {
+    with_dead_queue(served, |queue| queue.expire_timeout = HOUR).await;
+    served.produce("jobs", &["a"]).await;
+    served.advance(HOUR);
+    assert_eq!(served.lease("jobs", 1).await.items.len(), 1, "not strictly after its deadline");
+    served.produce("jobs", &["b"]).await;
+    served.advance(HOUR + LATE);
+    served.until_ready("dead", 2).await;
+    served.assert_nothing_to_lease("jobs").await;
+    served.until_empty("jobs").await;
+}
+
+/// An item that is held dies too.
+pub async fn expired_leased_item_moves<H: Harness>(served: &mut Served<H>) {
+    with_dead_queue(served, |queue| {
+        queue.expire_timeout = HOUR;
+        queue.lease_timeout = HOUR;
+    })
+    .await;
+    served.produce("jobs", &["a"]).await;
+    served.advance(MINUTE);
+    let leased = served.lease("jobs", 1).await;
+    served.advance(HOUR - MINUTE + LATE);
+    served.until_ready("dead", 1).await;
+    served.until_empty("jobs").await;
+    assert!(served.complete("jobs", &leased).await.is_err());
+}
+
+/// Without a dead queue what expires is deleted, and its place in the counts too.
+pub async fn expired_item_is_deleted_without_a_dead_queue<H: Harness>(served: &mut Served<H>) {
+    served.create_with("jobs", |queue| queue.expire_timeout = HOUR).await;
+    served.produce("jobs", &["a", "b"]).await;
+    served.advance(HOUR + LATE);
+    served.until_ready("jobs", 0).await;
+    served.produce("jobs", &["c"]).await;
+    assert_eq!(payloads(&served.lease("jobs", 10).await.items), ["c"]);
+}
+
+/// A lease at the last attempt is as good as any until it ends.
+pub async fn last_attempt_lasts_until_its_deadline<H: Harness>(served: &mut Served<H>) {
+    with_dead_queue(served, |queue| queue.max_attempts = 1).await;
+    served.produce("jobs", &["a"]).await;
+    let leased = served.lease("jobs", 1).await;
+    served.produce_at("jobs", "b", served.after(SECOND)).await;
+    served.advance(SECOND);
+    served.until_ready("jobs", 1).await;
+    served.complete("jobs", &leased).await.expect("the pass has not taken it");
+    assert_eq!(served.partition_stats("dead").await.counts.ready, 0);
+}
+
+/// After its last attempt an item dies instead of coming back.
+pub async fn last_attempt_dies_after_its_deadline<H: Harness>(served: &mut Served<H>) {
+    with_dead_queue(served, |queue| queue.max_attempts = 2).await;
+    served.produce("jobs", &["a"]).await;
+    served.lease("jobs", 1).await;
+    served.advance(MINUTE + LATE);
+    assert_eq!(served.lease("jobs", 1).await.items[0].attempts, 2);
+    served.advance(MINUTE + LATE);
+    served.until_ready("dead", 1).await;
+    served.until_empty("jobs").await;
+    served.assert_nothing_to_lease("jobs").await;
+}
+
+/// A retry after the last attempt is a death.
+pub async fn retry_after_the_last_attempt_is_a_death<H: Harness>(served: &mut Served<H>) {
+    with_dead_queue(served, |queue| queue.max_attempts = 2).await;
+    served.produce("jobs", &["a"]).await;
+    let first = served.lease("jobs", 1).await;
+    served.retry("jobs", &first, None, false).await.expect("retry");
+    let second = served.lease("jobs", 1).await;
+    served.retry("jobs", &second, Some(served.after(HOUR)), false).await.expect("retry");
+    served.until_ready("dead", 1).await;
+    served.assert_nothing_to_lease("jobs").await;
+}
+
+/// A scheduled item waits for its time, and dies then if it is past its deadline.
+pub async fn scheduled_item_does_not_expire_before_its_time<H: Harness>(served: &mut Served<H>) {
+    with_dead_queue(served, |queue| queue.expire_timeout = HOUR).await;
+    served.produce_at("jobs", "a", served.after(2 * HOUR)).await;
+    served.advance(HOUR + MINUTE);
+    assert_eq!(served.scheduled("jobs").await.len(), 1);
+    served.advance(HOUR);
+    served.until_ready("dead", 1).await;
+}
+
+/// An import without an expire deadline never dies.
+pub async fn import_without_expire_deadline_never_dies<H: Harness>(served: &mut Served<H>) {
+    served.create("jobs").await;
+    let item = ImportItem { payload: "a".into(), ..ImportItem::default() };
+    served.engine.import_items(&name("jobs"), 0, vec![item]).await.expect("import");
+    served.produce("jobs", &["b"]).await;
+    served.advance(1000 * HOUR);
+    served.until_ready("jobs", 1).await;
+    assert_eq!(payloads(&served.lease("jobs", 10).await.items), ["a"]);
+}
+
+/// A dead queue that is gone holds up nothing but the dying, which wait for it.
+pub async fn missing_dead_queue_holds_up_only_the_dying<H: Harness>(served: &mut Served<H>) {
+    with_dead_queue(served, |queue| queue.max_attempts = 1).await;
+    served.engine.delete_queue(&name("dead")).await.expect("delete");
+    served.produce("jobs", &["a"]).await;
+    let leased = served.lease("jobs", 1).await;
+    served.retry("jobs", &leased, None, true).await.expect("retry");
+    served
+        .until(|| async {
+            let overview = served.engine.overview().await;
+            let jobs = overview.iter().find(|queue| queue.name == name("jobs")).expect("the queue is open");
+            jobs.partitions[0].frozen == 1
+                && jobs.partitions[0].last_error.as_ref().is_some_and(|error| error.message.contains("dead"))
+        })
+        .await;
+    served.produce("jobs", &["b"]).await;
+    let other = served.lease("jobs", 1).await;
+    assert_eq!(payloads(&other.items), ["b"]);
+    served.complete("jobs", &other).await.expect("the queue works");
+    served.create("dead").await;
+    served.until_ready("dead", 1).await;
+    served.until_empty("jobs").await;
+}
+
+/// While some items cannot be buried, others are still reclaimed and scheduled.
+pub async fn frozen_items_do_not_stop_time<H: Harness>(served: &mut Served<H>) {
+    with_dead_queue(served, |queue| queue.expire_timeout = HOUR).await;
+    served.engine.delete_queue(&name("dead")).await.expect("delete");
+    served.produce("jobs", &["dies"]).await;
+    served.advance(HOUR + LATE);
+    served.produce("jobs", &["a"]).await;
+    served.produce_at("jobs", "later", served.after(10 * MINUTE)).await;
+    let leased = served.lease("jobs", 10).await;
+    assert_eq!(payloads(&leased.items), ["a"]);
+    served.advance(MINUTE + SECOND);
+    assert_eq!(payloads(&served.lease("jobs", 10).await.items), ["a"]);
+    served.advance(10 * MINUTE);
+    let mut rest = Vec::new();
+    while rest.len() < 2 {
+        rest.extend(served.lease("jobs", 10).await.items);
+    }
+    let mut rest = payloads(&rest);
+    rest.sort_unstable();
+    assert_eq!(rest, ["a", "later"]);
+}
+
+/// Taking the dead queue away buries what waits for it.
+pub async fn update_frees_the_frozen<H: Harness>(served: &mut Served<H>) {
+    with_dead_queue(served, |_| {}).await;
+    served.engine.delete_queue(&name("dead")).await.expect("delete");
+    served.produce("jobs", &["a"]).await;
+    let leased = served.lease("jobs", 1).await;
+    served.retry("jobs", &leased, None, true).await.expect("retry");
+    served.until(|| async { served.engine.overview().await[0].partitions[0].last_error.is_some() }).await;
+    served.engine.update_queue(&name("jobs"), QueueChange::default()).await.expect("update");
+    served.until_empty("jobs").await;
+}
+
+/// A move whose last step was lost is made again, and makes no second item.
+pub async fn repeated_move_makes_no_second_item<H: Harness>(served: &mut Served<H>) {
+    with_dead_queue(served, |_| {}).await;
+    served.produce("jobs", &["a"]).await;
+    let leased = served.lease("jobs", 1).await;
+    served.faults.once("remove", Fault::LostRequest);
+    served.retry("jobs", &leased, None, true).await.expect("retry");
+    served.until_empty("jobs").await;
+    assert_eq!(served.partition_stats("dead").await.counts.ready, 1);
+    served.faults.once("produce", Fault::LostAnswer);
+    served.produce("jobs", &["b"]).await;
+    let leased = served.lease("jobs", 1).await;
+    served.faults.once("produce", Fault::LostAnswer);
+    served.retry("jobs", &leased, None, true).await.expect("retry");
+    served.until_empty("jobs").await;
+    assert_eq!(served.partition_stats("dead").await.counts.ready, 2);
+}
+
+/// What was dying when the process ended is buried by the next.
+pub async fn dying_items_survive_a_restart<H: Harness>(served: &mut Served<H>) {
+    with_dead_queue(served, |_| {}).await;
+    served.produce("jobs", &["a"]).await;
+    let leased = served.lease("jobs", 1).await;
+    served.faults.always("produce", None, Fault::Unavailable);
+    served.retry("jobs", &leased, None, true).await.expect("retry");
+    served.restart().await;
+    if !H::IS_DURABLE {
+        return;
+    }
+    served.advance(SECOND);
+    served.stats("jobs").await;
+    served.until_ready("dead", 1).await;
+    served.until_empty("jobs").await;
+}

@@ -1,0 +1,344 @@
+//! What a store may do to us, and what must hold then.
+
+use std::time::{Duration, Instant};
+
+use super::faulty::Fault;
+use super::served::{
+    HOUR, LATE, MINUTE, PATIENCE, SHORT, Served, lease_request, name, new_item, payloads, words,
+};
+use crate::conformance::Harness;
+use crate::{ClearRequest, Error, ImportItem};
+
+/// A write that failed is tried in another partition; an answer of success means stored.
+pub async fn failed_produce_goes_to_another_partition<H: Harness>(served: &mut Served<H>) {
+    served.create_with("jobs", |queue| queue.requested_partitions = 2).await;
+    served.faults.always("produce", Some(0), Fault::Unavailable);
+    for payload in ["a", "b", "c"] {
+        assert_eq!(served.produce("jobs", &[payload]).await.partition, 1);
+    }
+    assert_eq!(payloads(&served.items("jobs", 1).await), ["a", "b", "c"]);
+}
+
+/// When no partition works a produce ends at its timeout, and nothing is stored.
+pub async fn produce_times_out_when_every_partition_fails<H: Harness>(served: &mut Served<H>) {
+    served.create_with("jobs", |queue| queue.requested_partitions = 2).await;
+    served.faults.everything(None, Fault::Unavailable);
+    let started = Instant::now();
+    let answer = served.try_produce("jobs", &["a"], SHORT).await;
+    assert!(matches!(answer, Err(Error::ProduceTimeout)), "{answer:?}");
+    assert!(started.elapsed() < PATIENCE / 4);
+    let answer = served.try_lease("jobs", 1, SHORT).await;
+    assert!(matches!(answer, Err(Error::LeaseTimeout)), "{answer:?}");
+    let answer = served.complete_ids("jobs", 0, vec![crate::ItemId::MIN.into()]).await;
+    assert!(
+        matches!(answer, Err(Error::PartitionFailing { partition: 0 } | Error::Storage(_))),
+        "{answer:?}"
+    );
+    served.faults.heal();
+    served
+        .until(|| async { served.stats("jobs").await.partitions.iter().all(|one| one.failures == 0) })
+        .await;
+    served.assert_nothing_to_lease("jobs").await;
+}
+
+/// A produce that waits for a partition is stored when one is back.
+pub async fn produce_waits_for_a_partition_to_recover<H: Harness>(served: &mut Served<H>) {
+    served.create("jobs").await;
+    served.faults.everything(None, Fault::Unavailable);
+    let engine = served.engine.clone();
+    let request =
+        crate::ProduceRequest { queue: name("jobs"), timeout: PATIENCE, items: vec![new_item("a")] };
+    let produce = tokio::spawn(async move { engine.produce(request).await });
+    served.until(|| async { served.partition_stats("jobs").await.failures > 0 }).await;
+    assert_eq!(served.stats("jobs").await.produce_waiting, 1);
+    served.faults.heal();
+    produce.await.expect("it ends").expect("stored at last");
+    assert_eq!(payloads(&served.lease("jobs", 10).await.items), ["a"]);
+}
+
+/// A produce whose answer was lost is stored once, and answered truly.
+pub async fn lost_answer_of_a_produce_is_settled<H: Harness>(served: &mut Served<H>) {
+    served.create("jobs").await;
+    served.faults.once("produce", Fault::LostAnswer);
+    served.produce("jobs", &["a", "b"]).await;
+    served.faults.once("produce", Fault::LostRequest);
+    served.produce("jobs", &["c"]).await;
+    assert_eq!(payloads(&served.items("jobs", 0).await), ["a", "b", "c"]);
+    served.lease("jobs", 10).await;
+    let waiting = served.waiting_lease("jobs", "c", 10).await;
+    served.faults.once("produce", Fault::LostAnswer);
+    served.produce("jobs", &["direct"]).await;
+    let leased = waiting.await.expect("it ends").expect("items");
+    assert_eq!(payloads(&leased.items), ["direct"]);
+    served.complete("jobs", &leased).await.expect("it is held");
+}
+
+/// A lease whose answer was lost is given to whoever asked, once.
+pub async fn lost_answer_of_a_lease_is_settled<H: Harness>(served: &mut Served<H>) {
+    served.create("jobs").await;
+    served.produce("jobs", &["a", "b", "c"]).await;
+    served.faults.once("lease", Fault::LostAnswer);
+    let first = served.lease("jobs", 2).await;
+    assert_eq!((payloads(&first.items), first.items[0].attempts), (vec!["a", "b"], 1));
+    served.faults.once("lease", Fault::LostRequest);
+    let second = served.lease("jobs", 2).await;
+    assert_eq!((payloads(&second.items), second.items[0].attempts), (vec!["c"], 1));
+    served.complete("jobs", &first).await.expect("held");
+    served.complete("jobs", &second).await.expect("held");
+}
+
+/// A complete whose answer was lost is answered by what is stored.
+pub async fn lost_answer_of_a_complete_is_settled<H: Harness>(served: &mut Served<H>) {
+    served.create("jobs").await;
+    served.produce("jobs", &["a", "b"]).await;
+    let (a, b) = (served.lease("jobs", 1).await, served.lease("jobs", 1).await);
+    served.faults.once("change", Fault::LostAnswer);
+    served.complete("jobs", &a).await.expect("it happened");
+    served.faults.once("change", Fault::LostRequest);
+    let answer = served.complete("jobs", &b).await;
+    assert!(matches!(answer, Err(Error::Storage(_))), "{answer:?}");
+    assert_eq!(words(answer), "internal error, try your request again");
+    served.complete("jobs", &b).await.expect("nothing had happened");
+    assert_eq!(served.partition_stats("jobs").await.counts.leased, 0);
+}
+
+/// Retries too, be they for now, for later, or for the dead.
+pub async fn lost_answer_of_a_retry_is_settled<H: Harness>(served: &mut Served<H>) {
+    served.create("dead").await;
+    served.create_with("jobs", |queue| queue.dead_queue = Some(name("dead"))).await;
+    served.produce("jobs", &["now", "later", "dead"]).await;
+    let now = served.lease("jobs", 1).await;
+    let later = served.lease("jobs", 1).await;
+    let dead = served.lease("jobs", 1).await;
+    for fault in [Fault::LostRequest, Fault::LostAnswer] {
+        let expect = fault == Fault::LostAnswer;
+        for (leased, at, is_dead) in
+            [(&now, None, false), (&later, Some(served.after(HOUR)), false), (&dead, None, true)]
+        {
+            served.faults.once("change", fault);
+            let answer = served.retry("jobs", leased, at, is_dead).await;
+            assert_eq!(answer.is_ok(), expect, "{answer:?}");
+        }
+    }
+    served.until_ready("dead", 1).await;
+    assert_eq!(payloads(&served.scheduled("jobs").await), ["later"]);
+    assert_eq!(payloads(&served.lease("jobs", 10).await.items), ["now"]);
+}
+
+/// A store that never answers does not hold a caller longer than the engine's own limits.
+pub async fn store_that_hangs_does_not_hang_callers<H: Harness>(served: &mut Served<H>) {
+    served
+        .reconfigure(|config| {
+            config.storage_timeout = Duration::from_millis(200);
+            config.open_timeout = Duration::from_millis(200);
+        })
+        .await;
+    served.create("jobs").await;
+    served.produce("jobs", &["a"]).await;
+    let held = served.lease("jobs", 1).await;
+    served.faults.everything(None, Fault::Hang);
+    let started = Instant::now();
+    let produce = served.try_produce("jobs", &["b"], SHORT).await;
+    assert!(
+        matches!(produce, Err(Error::Indeterminate { operation: "produce", .. } | Error::ProduceTimeout)),
+        "{produce:?}"
+    );
+    let complete = served.complete("jobs", &held).await;
+    assert!(matches!(complete, Err(Error::PartitionFailing { .. } | Error::Storage(_))), "{complete:?}");
+    assert_eq!(served.partition_stats("jobs").await.counts.leased, 1, "the last known figures");
+    assert!(started.elapsed() < PATIENCE / 2, "{:?}", started.elapsed());
+    served.faults.heal();
+    served.until(|| async { served.partition_stats("jobs").await.failures == 0 }).await;
+    served.complete("jobs", &held).await.expect("it is held");
+}
+
+/// A write that nobody can settle in time is unknown, and says so.
+pub async fn outcome_that_stays_unknown_is_said_to_be<H: Harness>(served: &mut Served<H>) {
+    served.reconfigure(|config| config.storage_timeout = Duration::from_millis(100)).await;
+    served.create("jobs").await;
+    served.faults.always("open", None, Fault::Unavailable);
+    served.faults.once("produce", Fault::LostAnswer);
+    let answer = served.try_produce("jobs", &["a"], SHORT).await;
+    assert!(matches!(answer, Err(Error::Indeterminate { operation: "produce", .. })), "{answer:?}");
+    served.faults.heal();
+    assert_eq!(payloads(&served.lease("jobs", 10).await.items), ["a"]);
+}
+
+/// A client whose lease nobody could settle in time may ask again.
+pub async fn client_may_ask_again_after_an_unknown_outcome<H: Harness>(served: &mut Served<H>) {
+    served.reconfigure(|config| config.storage_timeout = Duration::from_millis(100)).await;
+    served.create("jobs").await;
+    served.produce("jobs", &["a", "b"]).await;
+    served.faults.always("open", None, Fault::Unavailable);
+    served.faults.once("lease", Fault::LostAnswer);
+    let request = || crate::LeaseRequest { timeout: SHORT, ..lease_request("jobs", "c", 1) };
+    let answer = served.engine.lease(request()).await;
+    assert!(matches!(answer, Err(Error::Indeterminate { operation: "lease", .. })), "{answer:?}");
+    let answer = served.engine.lease(request()).await;
+    assert!(matches!(answer, Err(Error::LeaseTimeout)), "{answer:?}");
+    served.faults.heal();
+    let leased = served.engine.lease(lease_request("jobs", "c", 1)).await.expect("the store is back");
+    assert_eq!(payloads(&leased.items), ["b"], "the first is leased, although nobody heard of it");
+}
+
+/// A partition that another owner took stands aside until it is told to take it back.
+pub async fn fenced_partition_steps_down_until_reload<H: Harness>(served: &mut Served<H>) {
+    served.create("jobs").await;
+    served.produce("jobs", &["a"]).await;
+    let second = served.second_engine();
+    let request =
+        crate::ProduceRequest { queue: name("jobs"), timeout: PATIENCE, items: vec![new_item("b")] };
+    second.produce(request).await.expect("the second server takes the partition");
+    let answer = served.try_produce("jobs", &["lost"], SHORT).await;
+    assert!(matches!(answer, Err(Error::ProduceTimeout)), "{answer:?}");
+    let overview = served.engine.overview().await;
+    let error = overview[0].partitions[0].last_error.as_ref().expect("it says why");
+    assert!(error.message.contains("is owned by another server"), "{error:?}");
+    second.shutdown().await;
+    let answer = served.try_produce("jobs", &["lost"], SHORT).await;
+    assert!(matches!(answer, Err(Error::ProduceTimeout)), "it does not come back by itself: {answer:?}");
+    served.engine.reload(&name("jobs")).await.expect("reload");
+    assert_eq!(payloads(&served.lease("jobs", 10).await.items), ["a", "b"]);
+}
+
+/// Time passing does not make a fenced partition take itself back.
+pub async fn fenced_partition_stays_down_when_time_passes<H: Harness>(served: &mut Served<H>) {
+    served.create("jobs").await;
+    served.produce("jobs", &["a"]).await;
+    served.lease("jobs", 1).await;
+    let second = served.second_engine();
+    assert_eq!(second.stats(&name("jobs")).await.expect("stats").partitions[0].counts.leased, 1);
+    served.advance(MINUTE + LATE);
+    second.clock().notify_moved();
+    served.until(|| async { served.partition_stats("jobs").await.failures > 0 }).await;
+    let leased = second.lease(lease_request("jobs", "c", 1)).await.expect("the owner reclaims it");
+    served.advance(MINUTE + LATE);
+    served.assert_nothing_to_lease("jobs").await;
+    assert_eq!(leased.items[0].attempts, 2);
+    second.shutdown().await;
+}
+
+/// Two servers that fight for a partition never both write: nothing acknowledged is lost.
+pub async fn two_servers_lose_nothing<H: Harness>(served: &mut Served<H>) {
+    served.create("jobs").await;
+    let second = served.second_engine();
+    let mut acknowledged = Vec::new();
+    for round in 0..20 {
+        let engine = if round % 2 == 0 { &served.engine } else { &second };
+        engine.reload(&name("jobs")).await.expect("reload");
+        let payload = round.to_string();
+        let request =
+            crate::ProduceRequest { queue: name("jobs"), timeout: PATIENCE, items: vec![new_item(&payload)] };
+        engine.produce(request).await.expect("the partition is taken");
+        acknowledged.push(payload);
+    }
+    second.shutdown().await;
+    served.engine.reload(&name("jobs")).await.expect("reload");
+    assert_eq!(payloads(&served.lease("jobs", 100).await.items), acknowledged);
+}
+
+/// A failing lifecycle is done when the store is back.
+pub async fn lifecycle_goes_on_after_a_failure<H: Harness>(served: &mut Served<H>) {
+    served.create("jobs").await;
+    for (operation, fault) in [
+        ("due", Fault::Unavailable),
+        ("requeue", Fault::Unavailable),
+        ("requeue", Fault::LostAnswer),
+        ("requeue", Fault::LostRequest),
+        ("deadlines", Fault::Unavailable),
+    ] {
+        served.produce("jobs", &[operation]).await;
+        let leased = served.lease("jobs", 1).await;
+        served.faults.once(operation, fault);
+        served.advance(MINUTE + LATE);
+        let again = served.lease("jobs", 10).await;
+        assert_eq!(payloads(&again.items), [operation], "{fault:?}");
+        assert_ne!(again.items[0].id, leased.items[0].id);
+        served.complete("jobs", &again).await.expect("held");
+    }
+}
+
+/// Imports, deletions and clears whose answer was lost are settled too.
+pub async fn lost_answers_of_cold_requests_are_settled<H: Harness>(served: &mut Served<H>) {
+    served.create("jobs").await;
+    let queue = name("jobs");
+    for fault in [Fault::LostAnswer, Fault::LostRequest] {
+        let item = |payload: &'static str| ImportItem { payload: payload.into(), ..ImportItem::default() };
+        served.faults.once("produce", fault);
+        let imported =
+            served.engine.import_items(&queue, 0, vec![item("a"), item("b")]).await.expect("import");
+        assert_eq!(payloads(&served.items("jobs", 0).await), ["a", "b"], "{fault:?}");
+        served.faults.once("remove", fault);
+        served.engine.delete_items(&queue, 0, vec![imported[0].id.into()]).await.expect("delete");
+        assert_eq!(payloads(&served.items("jobs", 0).await), ["b"]);
+        served.faults.once("clear", fault);
+        let all = ClearRequest { queue: true, destructive: true, scheduled: true };
+        served.engine.clear(&queue, all).await.expect("clear");
+        assert!(served.items("jobs", 0).await.is_empty());
+    }
+    served.faults.once("clear", Fault::Unavailable);
+    let all = ClearRequest { queue: true, destructive: true, scheduled: true };
+    assert!(
+        matches!(served.engine.clear(&queue, all).await, Err(Error::Storage(_))),
+        "a failure is answered"
+    );
+}
+
+/// A slow partition does not hold up its neighbours.
+pub async fn slow_partition_does_not_block_its_neighbours<H: Harness>(served: &mut Served<H>) {
+    served.create_with("jobs", |queue| queue.requested_partitions = 2).await;
+    served.faults.always("produce", Some(0), Fault::Held);
+    let engine = served.engine.clone();
+    let request =
+        crate::ProduceRequest { queue: name("jobs"), timeout: PATIENCE, items: vec![new_item("slow"); 5] };
+    let slow = tokio::spawn(async move { engine.produce(request).await });
+    served.until(|| async { served.faults.take_calls("produce") == 1 }).await;
+    let started = Instant::now();
+    for _ in 0..4 {
+        let produced = served.try_produce("jobs", &["x"], PATIENCE).await.expect("produce");
+        assert_eq!(produced.partition, 1);
+        let leased = served.lease("jobs", 1).await;
+        served.complete("jobs", &leased).await.expect("complete");
+    }
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    assert!(!slow.is_finished());
+    served.faults.heal();
+    slow.await.expect("it ends").expect("produce");
+}
+
+/// A partition that has many items and is slow does not attract leases for long.
+pub async fn slow_partition_does_not_keep_leases_from_others<H: Harness>(served: &mut Served<H>) {
+    served.create_with("jobs", |queue| queue.requested_partitions = 2).await;
+    served.produce_items("jobs", vec![new_item("slow"); 100], PATIENCE).await.expect("produce");
+    served.produce_items("jobs", vec![new_item("x"); 10], PATIENCE).await.expect("produce");
+    served.faults.always("lease", Some(0), Fault::Held);
+    let stuck = served.waiting_lease("jobs", "stuck", 1).await;
+    served
+        .until(|| async {
+            let answer = served.try_lease("jobs", 1, Duration::from_millis(300)).await;
+            answer.is_ok_and(|leased| leased.partition == 1)
+        })
+        .await;
+    assert!(!stuck.is_finished());
+    served.faults.heal();
+    assert_eq!(stuck.await.expect("it ends").expect("an item").partition, 0);
+}
+
+/// Nothing is asked of the store when there is nothing to do.
+pub async fn quiet_queue_asks_nothing_of_its_store<H: Harness>(served: &mut Served<H>) {
+    served.create("jobs").await;
+    served.produce("jobs", &["a"]).await;
+    let leased = served.lease("jobs", 1).await;
+    served.complete("jobs", &leased).await.expect("complete");
+    let operations =
+        ["produce", "next_ready", "lease", "change", "due", "requeue", "fetch", "remove", "deadlines"];
+    for operation in operations {
+        served.faults.take_calls(operation);
+    }
+    let answer =
+        served.engine.lease(crate::LeaseRequest { timeout: SHORT, ..lease_request("jobs", "c", 1) }).await;
+    assert!(matches!(answer, Err(Error::LeaseTimeout)));
+    for operation in operations {
+        assert_eq!(served.faults.take_calls(operation), 0, "{operation}");
+    }
+}

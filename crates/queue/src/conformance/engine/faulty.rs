@@ -1,0 +1,229 @@
+//! A store that fails when it is told to.
+
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use leasehold_core::Timestamp;
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+use crate::store::{
+    Change, Deadlines, Due, Opened, PartitionId, Pick, Placement, Removed, Result, StoreError, StoreStats,
+    Verdict,
+};
+use crate::{Item, ItemId, PartitionStore, Store};
+
+/// How a call fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Nothing is done, and that is known.
+    Unavailable,
+    /// It is done, and the answer is lost.
+    LostAnswer,
+    /// Nothing is done, and that is not known.
+    LostRequest,
+    /// It never answers; nothing is done.
+    Hang,
+    /// It answers when [`Faults::release`] is called.
+    Held,
+    /// Another owner has the partition.
+    Fenced,
+}
+
+/// Which call to fail.
+#[derive(Clone, Copy, Debug)]
+struct Rule {
+    operation: &'static str,
+    partition: Option<u32>,
+    fault: Fault,
+    is_once: bool,
+}
+
+/// What fails, and what was called. Clones share both.
+#[derive(Clone, Debug, Default)]
+pub struct Faults {
+    rules: Arc<Mutex<Vec<Rule>>>,
+    calls: Arc<Mutex<HashMap<&'static str, usize>>>,
+    released: Arc<Notify>,
+}
+
+impl Faults {
+    /// Fails the next call of this operation.
+    pub fn once(&self, operation: &'static str, fault: Fault) {
+        self.rules.lock().push(Rule { operation, partition: None, fault, is_once: true });
+    }
+
+    /// Fails every call of this operation, of one partition or of all, until [`heal`](Self::heal).
+    pub fn always(&self, operation: &'static str, partition: Option<u32>, fault: Fault) {
+        self.rules.lock().push(Rule { operation, partition, fault, is_once: false });
+    }
+
+    /// Fails every call of every operation.
+    pub fn everything(&self, partition: Option<u32>, fault: Fault) {
+        self.always("", partition, fault);
+    }
+
+    /// Nothing fails any more.
+    pub fn heal(&self) {
+        self.rules.lock().clear();
+        self.release();
+    }
+
+    /// Lets held calls go on.
+    pub fn release(&self) {
+        self.released.notify_waiters();
+    }
+
+    /// How many faults are waiting for a call.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rules.lock().len()
+    }
+
+    /// Whether nothing is to fail.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How often the operation was called since the last time this was asked.
+    pub fn take_calls(&self, operation: &str) -> usize {
+        self.calls.lock().remove(operation).unwrap_or(0)
+    }
+
+    fn next(&self, operation: &'static str, partition: u32) -> Option<Fault> {
+        *self.calls.lock().entry(operation).or_default() += 1;
+        let mut rules = self.rules.lock();
+        let hits = |rule: &Rule| {
+            (rule.operation.is_empty() || rule.operation == operation)
+                && rule.partition.is_none_or(|only| only == partition)
+        };
+        let at = rules.iter().position(hits)?;
+        Some(if rules[at].is_once { rules.remove(at).fault } else { rules[at].fault })
+    }
+}
+
+/// A store behind [`Faults`].
+pub(super) struct FaultyStore {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) faults: Faults,
+}
+
+#[async_trait]
+impl Store for FaultyStore {
+    fn partition(&self, partition: &PartitionId) -> Box<dyn PartitionStore> {
+        let store = self.store.partition(partition);
+        Box::new(FaultyPartition { store, gate: Gate { id: partition.clone(), faults: self.faults.clone() } })
+    }
+
+    async fn drop_partition(&self, partition: &PartitionId) -> Result<()> {
+        match self.faults.next("drop", partition.number) {
+            Some(_) => Err(StoreError::Unavailable { operation: "drop", source: "told to".into() }),
+            None => self.store.drop_partition(partition).await,
+        }
+    }
+}
+
+struct FaultyPartition {
+    store: Box<dyn PartitionStore>,
+    gate: Gate,
+}
+
+/// What calls pass before they reach the store.
+struct Gate {
+    id: PartitionId,
+    faults: Faults,
+}
+
+impl Gate {
+    /// What to answer after the call was made, if anything other than what it answered.
+    async fn before(&self, operation: &'static str) -> Result<Option<StoreError>> {
+        let source = || "told to".into();
+        // Made before the call is counted: whoever sees the count can release it.
+        let released = self.faults.released.notified();
+        match self.faults.next(operation, self.id.number) {
+            None => Ok(None),
+            Some(Fault::Unavailable) => Err(StoreError::Unavailable { operation, source: source() }),
+            Some(Fault::LostRequest) => Err(StoreError::Indeterminate { operation, source: source() }),
+            Some(Fault::LostAnswer) => Ok(Some(StoreError::Indeterminate { operation, source: source() })),
+            Some(Fault::Fenced) => Err(StoreError::Fenced { partition: self.id.clone() }),
+            Some(Fault::Hang) => std::future::pending().await,
+            Some(Fault::Held) => {
+                released.await;
+                Ok(None)
+            }
+        }
+    }
+}
+
+macro_rules! faulty {
+    ($self:ident, $operation:literal, $call:expr) => {{
+        let lost = $self.gate.before($operation).await?;
+        let answer = $call.await;
+        match lost {
+            Some(error) => Err(error),
+            None => answer,
+        }
+    }};
+}
+
+#[async_trait]
+impl PartitionStore for FaultyPartition {
+    async fn open(&mut self) -> Result<Opened> {
+        faulty!(self, "open", self.store.open())
+    }
+
+    async fn produce(&mut self, items: &[Item]) -> Result<Vec<Placement>> {
+        faulty!(self, "produce", self.store.produce(items))
+    }
+
+    async fn next_ready(&mut self, limit: NonZeroUsize, now: Timestamp) -> Result<Vec<ItemId>> {
+        faulty!(self, "next_ready", self.store.next_ready(limit, now))
+    }
+
+    async fn lease(&mut self, picks: &[Pick]) -> Result<Vec<Item>> {
+        faulty!(self, "lease", self.store.lease(picks))
+    }
+
+    async fn change(&mut self, requests: &[&[Change]]) -> Result<Vec<Verdict>> {
+        faulty!(self, "change", self.store.change(requests))
+    }
+
+    async fn due(&mut self, now: Timestamp, max_attempts: u32, limit: NonZeroUsize) -> Result<Vec<Due>> {
+        faulty!(self, "due", self.store.due(now, max_attempts, limit))
+    }
+
+    async fn requeue(&mut self, moves: &[(ItemId, ItemId)]) -> Result<Vec<ItemId>> {
+        faulty!(self, "requeue", self.store.requeue(moves))
+    }
+
+    async fn fetch(&mut self, ids: &[ItemId]) -> Result<Vec<Item>> {
+        faulty!(self, "fetch", self.store.fetch(ids))
+    }
+
+    async fn remove(&mut self, ids: &[ItemId]) -> Result<Removed> {
+        faulty!(self, "remove", self.store.remove(ids))
+    }
+
+    async fn clear(&mut self, ready: bool, leased: bool, scheduled: bool) -> Result<Removed> {
+        faulty!(self, "clear", self.store.clear(ready, leased, scheduled))
+    }
+
+    async fn list(&mut self, scheduled: bool, pivot: ItemId, limit: usize) -> Result<Vec<Item>> {
+        faulty!(self, "list", self.store.list(scheduled, pivot, limit))
+    }
+
+    async fn deadlines(&mut self) -> Result<Deadlines> {
+        faulty!(self, "deadlines", self.store.deadlines())
+    }
+
+    async fn stats(&mut self, now: Timestamp) -> Result<StoreStats> {
+        faulty!(self, "stats", self.store.stats(now))
+    }
+
+    async fn close(&mut self) {
+        self.store.close().await;
+    }
+}

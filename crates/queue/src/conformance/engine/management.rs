@@ -1,0 +1,200 @@
+//! Creating, changing and deleting queues.
+
+use std::time::Duration;
+
+use super::faulty::Fault;
+use super::served::{HOUR, LATE, MINUTE, PATIENCE, SECOND, Served, name, payloads, words};
+use crate::conformance::Harness;
+use crate::{Error, Namespace, QueueChange};
+
+/// A queue serves when it was created, and is as it was asked for.
+pub async fn created_queue_serves_at_once<H: Harness>(served: &mut Served<H>) {
+    let created = served
+        .create_with("jobs", |queue| {
+            queue.requested_partitions = 3;
+            queue.max_attempts = 7;
+            queue.reference = "mine".into();
+        })
+        .await;
+    assert_eq!((created.partitions.len(), created.created_at), (3, served.now()));
+    assert_eq!(created.namespace, Namespace::default());
+    assert_eq!(served.engine.queue_info(&name("jobs")).await.expect("info"), created);
+    let stats = served.stats("jobs").await;
+    assert!(stats.partitions.iter().all(|partition| partition.failures == 0));
+    served.produce("jobs", &["a"]).await;
+}
+
+/// The rules of a queue, in the words clients know.
+pub async fn bad_queues_are_refused<H: Harness>(served: &mut Served<H>) {
+    served.create("dead").await;
+    served.create_with("jobs", |queue| queue.dead_queue = Some(name("dead"))).await;
+    assert_eq!(words(served.try_create("jobs", |_| {}).await), "invalid queue; 'jobs' already exists");
+    let refused = served.try_create("x", |queue| queue.dead_queue = Some(name("x"))).await;
+    assert_eq!(words(refused), "dead_queue cannot reference itself");
+    let refused = served.try_create("x", |queue| queue.dead_queue = Some(name("gone"))).await;
+    assert_eq!(words(refused), "dead_queue does not exist; 'gone' was not found, create it first");
+    let refused = served.try_create("x", |queue| queue.dead_queue = Some(name("jobs"))).await;
+    assert_eq!(words(refused), "dead_queue is invalid; 'jobs' already has its own dead_queue configured");
+    let refused = served.try_create("x", |queue| queue.requested_partitions = 0).await;
+    assert_eq!(words(refused), "partitions is invalid; cannot be less than 1");
+    let refused = served.try_create("x", |queue| queue.lease_timeout = 25 * HOUR).await;
+    assert_eq!(
+        words(refused),
+        "lease timeout is too long; 25h0m0s cannot be greater than the expire timeout 24h0m0s"
+    );
+    assert!(matches!(served.engine.queue_info(&name("x")).await, Err(Error::QueueNotFound { .. })));
+}
+
+/// A stored queue is opened when it is needed, once, however many need it.
+pub async fn queue_is_opened_once_on_first_use<H: Harness>(served: &mut Served<H>) {
+    served.create("jobs").await;
+    served.reconfigure(|_| {}).await;
+    served.faults.take_calls("open");
+    let produces: Vec<_> = (0..50)
+        .map(|number| {
+            let engine = served.engine.clone();
+            tokio::spawn(async move {
+                let items = vec![super::served::new_item(&number.to_string())];
+                engine.produce(crate::ProduceRequest { queue: name("jobs"), timeout: PATIENCE, items }).await
+            })
+        })
+        .collect();
+    for produce in produces {
+        produce.await.expect("it ends").expect("produce");
+    }
+    assert_eq!(served.faults.take_calls("open"), 1);
+    assert_eq!(served.partition_stats("jobs").await.counts.ready, 50);
+    assert_eq!(words(served.try_create("jobs", |_| {}).await), "invalid queue; 'jobs' already exists");
+}
+
+/// The queue goes on with the merged record, and shows it.
+pub async fn update_goes_on_with_the_merged_record<H: Harness>(served: &mut Served<H>) {
+    served.create_with("jobs", |queue| queue.reference = "old".into()).await;
+    served.advance(SECOND);
+    let change = QueueChange { max_attempts: 5, ..QueueChange::default() };
+    let updated = served.engine.update_queue(&name("jobs"), change).await.expect("update");
+    assert_eq!((updated.options.lease_timeout, updated.options.max_attempts), (MINUTE, 5));
+    assert_eq!((updated.options.reference.as_str(), updated.updated_at), ("", served.now()));
+    assert_eq!(served.engine.queue_info(&name("jobs")).await.expect("info"), updated);
+    assert_eq!(*served.engine.queue(&name("jobs")).await.expect("open"), updated);
+    served.produce("jobs", &["a"]).await;
+    assert_eq!(served.lease("jobs", 1).await.items[0].lease_deadline, Some(served.after(MINUTE)));
+}
+
+/// New timeouts are for what comes later; the limit of attempts counts at once.
+pub async fn update_takes_effect_as_promised<H: Harness>(served: &mut Served<H>) {
+    served.create("jobs").await;
+    served.produce("jobs", &["a", "b"]).await;
+    let held = served.lease("jobs", 1).await;
+    let change = QueueChange {
+        lease_timeout: 2 * MINUTE,
+        expire_timeout: HOUR,
+        max_attempts: 1,
+        ..QueueChange::default()
+    };
+    served.engine.update_queue(&name("jobs"), change).await.expect("update");
+    let later = served.lease("jobs", 1).await;
+    assert_eq!(later.items[0].lease_deadline, Some(served.after(2 * MINUTE)));
+    assert_eq!(later.items[0].expire_deadline, served.after(24 * HOUR));
+    assert_eq!(served.items("jobs", 0).await[0].lease_deadline, held.items[0].lease_deadline);
+    served.advance(MINUTE + LATE);
+    served.until(|| async { payloads(&served.items("jobs", 0).await) == ["b"] }).await;
+}
+
+/// The rules hold for the merged record, and nothing changes if they are broken.
+pub async fn bad_updates_are_refused<H: Harness>(served: &mut Served<H>) {
+    let created = served.create("jobs").await;
+    let update = |change| served.engine.update_queue(&created.name, change);
+    let change = QueueChange { lease_timeout: 25 * HOUR, ..QueueChange::default() };
+    assert!(words(update(change).await).starts_with("lease timeout is too long; "));
+    let change = QueueChange { dead_queue: Some(name("jobs")), ..QueueChange::default() };
+    assert_eq!(words(update(change).await), "dead_queue cannot reference itself");
+    let unknown = served.engine.update_queue(&name("x"), QueueChange::default()).await;
+    assert_eq!(words(unknown), "queue does not exist; no such queue named 'x'");
+    assert_eq!(served.engine.queue_info(&created.name).await.expect("info"), created);
+}
+
+/// A deleted queue is gone with its items, and whoever waits is told.
+pub async fn deleted_queue_takes_its_items_along<H: Harness>(served: &mut Served<H>) {
+    served.create("jobs").await;
+    served.produce("jobs", &["old"]).await;
+    served.produce_at("jobs", "later", served.after(HOUR)).await;
+    served.lease("jobs", 1).await;
+    let waiting = served.waiting_lease("jobs", "c", 1).await;
+    served.engine.delete_queue(&name("jobs")).await.expect("delete");
+    assert_eq!(words(waiting.await.expect("it ends")), "queue is shutting down");
+    let gone = "queue does not exist; no such queue named 'jobs'";
+    assert_eq!(words(served.try_produce("jobs", &["x"], SECOND).await), gone);
+    assert_eq!(words(served.engine.delete_queue(&name("jobs")).await), gone);
+    served.create("jobs").await;
+    assert!(served.items("jobs", 0).await.is_empty());
+    assert!(served.scheduled("jobs").await.is_empty());
+    served.produce("jobs", &["new"]).await;
+    assert_eq!(payloads(&served.lease("jobs", 10).await.items), ["new"]);
+}
+
+/// What a deletion could not drop is dropped before a queue of that name serves again.
+pub async fn leftovers_are_dropped_when_a_queue_is_created<H: Harness>(served: &mut Served<H>) {
+    served.create("jobs").await;
+    served.produce("jobs", &["old"]).await;
+    served.faults.once("drop", Fault::Unavailable);
+    assert!(served.engine.delete_queue(&name("jobs")).await.is_err());
+    served.engine.delete_queue(&name("jobs")).await.expect("it can be deleted again");
+    served.faults.once("drop", Fault::Unavailable);
+    assert!(served.try_create("jobs", |_| {}).await.is_err());
+    served.create("jobs").await;
+    assert!(served.items("jobs", 0).await.is_empty());
+}
+
+/// Lists show one namespace, in order, from the pivot.
+pub async fn queues_are_listed_by_namespace<H: Harness>(served: &mut Served<H>) {
+    for queue in ["b", "a", "c"] {
+        served.create(queue).await;
+    }
+    let other: Namespace = "other".parse().expect("a namespace");
+    let change = QueueChange {
+        lease_timeout: MINUTE,
+        expire_timeout: HOUR,
+        requested_partitions: 1,
+        ..QueueChange::default()
+    };
+    served.engine.create_queue(name("aa"), other.clone(), change).await.expect("create");
+    let list = async |namespace: Option<&Namespace>, pivot: &str, limit: i64| -> Vec<String> {
+        let listed = served.engine.list_queues(namespace, pivot, limit).await.expect("list");
+        listed.iter().map(|info| info.name.as_str().to_owned()).collect()
+    };
+    let system = Namespace::default();
+    assert_eq!(list(Some(&system), "", 0).await, ["a", "b", "c"]);
+    assert_eq!(list(Some(&system), "aa", 1).await, ["b"]);
+    assert_eq!(list(Some(&other), "", 0).await, ["aa"]);
+    assert_eq!(list(None, "aa", 0).await, ["aa", "b", "c"]);
+    let refused = |limit, pivot: &'static str| {
+        let engine = served.engine.clone();
+        async move { words(engine.list_queues(None, pivot, limit).await) }
+    };
+    assert_eq!(refused(-1, "").await, "limit is invalid; limit cannot be negative");
+    assert_eq!(refused(65_537, "").await, "limit is invalid; cannot be greater than 65536");
+    assert_eq!(refused(1, "a~").await, "pivot is invalid; 'a~' cannot contain '~' character");
+}
+
+/// Names of queues that do not exist leave nothing behind, whatever they are.
+pub async fn hostile_names_are_found_or_not<H: Harness>(served: &mut Served<H>) {
+    let names = ["../../etc/passwd", "a/b", "%00", "'; DROP TABLE queues; --", "ü", "\"quoted\"", "A", "a"];
+    for hostile in names {
+        let Ok(queue) = hostile.parse::<crate::QueueName>() else {
+            continue;
+        };
+        served.create(queue.as_str()).await;
+        served.produce(queue.as_str(), &[hostile]).await;
+    }
+    for hostile in names {
+        let Ok(queue) = hostile.parse::<crate::QueueName>() else {
+            continue;
+        };
+        assert_eq!(payloads(&served.items(queue.as_str(), 0).await), [hostile]);
+    }
+    assert!(matches!(
+        served.try_produce("nobody", &["x"], Duration::from_secs(1)).await,
+        Err(Error::QueueNotFound { .. })
+    ));
+}

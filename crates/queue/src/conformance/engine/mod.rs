@@ -1,0 +1,152 @@
+//! What the engine promises over every store.
+
+pub mod changes;
+pub mod crowds;
+pub mod death;
+pub mod failures;
+pub mod history;
+pub mod inspection;
+pub mod leases;
+pub mod management;
+pub mod order;
+
+mod faulty;
+mod served;
+
+pub use faulty::{Fault, Faults};
+pub use served::Served;
+
+/// Makes a test of each promise of the engine, over a [`Harness`](crate::conformance::Harness).
+///
+/// ```ignore
+/// queue_conformance!(Memory);
+/// queue_conformance!(Postgres, [ignore = "needs PostgreSQL: cargo xtask test postgres"]);
+/// ```
+#[macro_export]
+macro_rules! queue_conformance {
+    ($harness:ty) => { $crate::queue_conformance!($harness, [allow(unused)]); };
+    ($harness:ty, [$attribute:meta]) => {
+        $crate::queue_conformance!(@cases $harness, [$attribute],
+            order: items_are_leased_in_the_order_produced,
+            order: retried_item_goes_to_the_tail_under_a_new_id,
+            order: expired_lease_goes_to_the_tail_under_a_new_id,
+            order: scheduled_items_of_one_time_keep_their_order,
+            order: scheduled_item_keeps_its_id_until_it_is_due,
+            order: later_schedules_come_in_their_turn,
+            order: near_enqueue_time_means_now,
+            order: attempts_count_leases_only,
+            order: produced_items_are_kept_whole,
+            order: items_of_one_produce_stay_together,
+            order: line_goes_on_after_a_restart,
+            leases: waiting_lease_is_woken_by_a_produce,
+            leases: produced_items_go_straight_to_waiting_leases,
+            leases: waiting_lease_is_woken_by_a_retry,
+            leases: waiting_lease_is_woken_by_an_expired_lease,
+            leases: waiting_lease_is_woken_by_a_schedule,
+            leases: waiting_lease_is_woken_by_an_import,
+            leases: lease_times_out_by_real_time,
+            leases: lease_does_not_wait_to_fill_its_batch,
+            leases: second_waiting_lease_of_a_client_is_refused,
+            leases: client_may_ask_again_once_it_was_answered,
+            leases: dropped_lease_is_forgotten,
+            leases: waiting_leases_share_in_rotation,
+            leases: waiting_leases_follow_the_items_to_their_partition,
+            leases: lease_comes_from_the_fullest_partition,
+            leases: scheduled_items_do_not_attract_leases,
+            leases: lease_finds_what_is_ready_in_any_partition,
+            leases: lease_timeout_may_be_chosen_by_the_request,
+            leases: bad_requests_are_refused_in_order,
+            changes: completed_items_do_not_come_back,
+            changes: complete_happens_as_a_whole_or_not_at_all,
+            changes: completes_of_one_batch_are_independent,
+            changes: bad_changes_are_refused_in_order,
+            changes: holder_of_an_expired_lease_can_do_nothing,
+            changes: complete_at_the_deadline_counts,
+            changes: retry_for_later_schedules,
+            changes: retry_for_soon_is_ready_at_once,
+            changes: retry_happens_as_a_whole_or_not_at_all,
+            changes: extended_lease_ends_later,
+            changes: extend_needs_a_lease,
+            death: item_declared_dead_moves_to_the_dead_queue,
+            death: waiting_lease_of_the_dead_queue_is_woken,
+            death: item_declared_dead_is_deleted_without_a_dead_queue,
+            death: item_declared_dead_is_no_longer_held,
+            death: expired_ready_item_moves_and_is_not_leasable,
+            death: expired_leased_item_moves,
+            death: expired_item_is_deleted_without_a_dead_queue,
+            death: last_attempt_lasts_until_its_deadline,
+            death: last_attempt_dies_after_its_deadline,
+            death: retry_after_the_last_attempt_is_a_death,
+            death: scheduled_item_does_not_expire_before_its_time,
+            death: import_without_expire_deadline_never_dies,
+            death: missing_dead_queue_holds_up_only_the_dying,
+            death: frozen_items_do_not_stop_time,
+            death: update_frees_the_frozen,
+            death: repeated_move_makes_no_second_item,
+            death: dying_items_survive_a_restart,
+            inspection: stats_are_true,
+            inspection: stats_are_per_partition,
+            inspection: waiting_requests_are_counted,
+            inspection: overview_counts_what_happened,
+            inspection: lists_start_at_the_pivot,
+            inspection: imported_items_are_leasable_at_once,
+            inspection: imported_lease_runs_out,
+            inspection: known_source_id_is_imported_once,
+            inspection: items_are_deleted_by_id,
+            inspection: clear_takes_what_it_is_told,
+            inspection: pause_holds_requests_and_serves_figures,
+            inspection: reload_keeps_everything,
+            management: created_queue_serves_at_once,
+            management: bad_queues_are_refused,
+            management: queue_is_opened_once_on_first_use,
+            management: update_goes_on_with_the_merged_record,
+            management: update_takes_effect_as_promised,
+            management: bad_updates_are_refused,
+            management: deleted_queue_takes_its_items_along,
+            management: leftovers_are_dropped_when_a_queue_is_created,
+            management: queues_are_listed_by_namespace,
+            management: hostile_names_are_found_or_not,
+            failures: failed_produce_goes_to_another_partition,
+            failures: produce_times_out_when_every_partition_fails,
+            failures: produce_waits_for_a_partition_to_recover,
+            failures: lost_answer_of_a_produce_is_settled,
+            failures: lost_answer_of_a_lease_is_settled,
+            failures: lost_answer_of_a_complete_is_settled,
+            failures: lost_answer_of_a_retry_is_settled,
+            failures: store_that_hangs_does_not_hang_callers,
+            failures: outcome_that_stays_unknown_is_said_to_be,
+            failures: client_may_ask_again_after_an_unknown_outcome,
+            failures: fenced_partition_steps_down_until_reload,
+            failures: fenced_partition_stays_down_when_time_passes,
+            failures: two_servers_lose_nothing,
+            failures: lifecycle_goes_on_after_a_failure,
+            failures: lost_answers_of_cold_requests_are_settled,
+            failures: slow_partition_does_not_block_its_neighbours,
+            failures: slow_partition_does_not_keep_leases_from_others,
+            failures: quiet_queue_asks_nothing_of_its_store,
+            crowds: thousand_waiting_consumers_are_served,
+            crowds: producers_and_consumers_lose_nothing,
+            crowds: small_requests_share_their_writes,
+            crowds: overload_is_refused_at_once,
+            crowds: items_that_wait_are_bounded_in_bytes,
+            crowds: hundred_queues_are_served,
+            crowds: shutdown_answers_everyone,
+            crowds: shutdown_finishes_what_is_being_written,
+            crowds: shutdown_is_bounded_when_the_store_hangs,
+            crowds: shutdown_while_everything_fails,
+            history: random_work_over_a_failing_store_keeps_every_promise
+        );
+    };
+    (@cases $harness:ty, [$attribute:meta], $($promise:ident: $case:ident),+) => {
+        $($crate::queue_conformance!(@case $harness, [$attribute], $promise, $case);)+
+    };
+    (@case $harness:ty, [$attribute:meta], $promise:ident, $case:ident) => {
+        #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+        #[$attribute]
+        async fn $case() {
+            let mut served = $crate::conformance::engine::Served::<$harness>::start().await;
+            $crate::conformance::engine::$promise::$case(&mut served).await;
+            served.stop().await;
+        }
+    };
+}
