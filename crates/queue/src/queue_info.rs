@@ -108,6 +108,9 @@ impl QueueChange {
         if reference.len() > REFERENCE_BYTES_MAX {
             return Err(Refusal::ReferenceLength);
         }
+        if reference.contains('\0') {
+            return Err(Refusal::TextNul { field: "reference" });
+        }
         if self.max_attempts > MAX_ATTEMPTS_MAX {
             return Err(Refusal::MaxAttemptsTooLarge);
         }

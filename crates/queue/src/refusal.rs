@@ -26,6 +26,8 @@ pub enum Refusal {
     NamespaceNul,
     #[error("{field} is invalid; cannot contain NUL character")]
     TextNul { field: &'static str },
+    #[error("{field} is invalid; must be between the years 1 and 9999")]
+    TimeRange { field: &'static str },
     #[error("{field} is invalid; cannot be greater than '{limit}' characters")]
     TextLength { field: &'static str, limit: usize },
     #[error("dead queue is invalid; cannot be greater than '500' characters")]

@@ -13,6 +13,8 @@ use crate::{ItemId, QueueName, Refusal};
 
 const TIMEOUT_MAX: Duration = Duration::from_secs(15 * 60);
 const TIMEOUT_MIN: Duration = Duration::from_millis(10);
+/// Ids of items have 27; longer ones than this do not fit the indexes of every store.
+const SOURCE_ID_BYTES_MAX: usize = 512;
 /// A retry carries no timeout of its own.
 const RETRY_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 
@@ -198,12 +200,33 @@ impl ProduceRequest {
         }
         long_enough(self.timeout)?;
         match self.items.len() {
-            0 => Err(Refusal::ProduceEmpty),
+            0 => return Err(Refusal::ProduceEmpty),
             received if received > limits.produce_items_max => {
-                Err(Refusal::ProduceTooMany { limit: limits.produce_items_max, received })
+                return Err(Refusal::ProduceTooMany { limit: limits.produce_items_max, received });
             }
-            _ => Ok(Deadline::after(self.timeout)),
+            _ => {}
         }
+        for item in &self.items {
+            no_nul(&item.reference, &item.encoding, &item.kind)?;
+            in_range("enqueue_at", item.enqueue_at)?;
+        }
+        Ok(Deadline::after(self.timeout))
+    }
+}
+
+impl ImportItem {
+    pub(crate) fn check(&self) -> Result<(), Refusal> {
+        if let Some(source_id) = &self.source_id {
+            if source_id.len() > SOURCE_ID_BYTES_MAX {
+                return Err(Refusal::TextLength { field: "source_id", limit: SOURCE_ID_BYTES_MAX });
+            }
+            if source_id.contains('\0') {
+                return Err(Refusal::TextNul { field: "source_id" });
+            }
+        }
+        in_range("lease_deadline", self.lease_deadline)?;
+        in_range("expire_deadline", self.expire_deadline)?;
+        no_nul(&self.reference, &self.encoding, &self.kind)
     }
 }
 
@@ -247,7 +270,10 @@ impl RetryRequest {
             received if received > limits.complete_items_max => {
                 Err(Refusal::RetryTooMany { limit: limits.complete_items_max, received })
             }
-            _ => Ok(Deadline::after(RETRY_TIMEOUT)),
+            _ => {
+                self.items.iter().try_for_each(|item| in_range("retry_at", item.retry_at))?;
+                Ok(Deadline::after(RETRY_TIMEOUT))
+            }
         }
     }
 }
@@ -265,6 +291,26 @@ impl ExtendRequest {
 impl ClearRequest {
     pub(crate) fn check(self) -> Result<Self, Refusal> {
         if self.queue || self.scheduled { Ok(self) } else { Err(Refusal::ClearNothing) }
+    }
+}
+
+/// Not every store can keep it in a text, and a store's refusal would look like its failure.
+fn no_nul(reference: &str, encoding: &str, kind: &str) -> Result<(), Refusal> {
+    for (field, text) in [("reference", reference), ("encoding", encoding), ("kind", kind)] {
+        if text.contains('\0') {
+            return Err(Refusal::TextNul { field });
+        }
+    }
+    Ok(())
+}
+
+/// The times of the wire. Stores reach further, but not all equally far.
+fn in_range(field: &'static str, at: Option<Timestamp>) -> Result<(), Refusal> {
+    const FIRST: Timestamp = Timestamp::from_millis(-62_135_596_800_000);
+    const LAST: Timestamp = Timestamp::from_millis(253_402_300_799_999);
+    match at {
+        Some(at) if !(FIRST..=LAST).contains(&at) => Err(Refusal::TimeRange { field }),
+        _ => Ok(()),
     }
 }
 
@@ -335,6 +381,23 @@ mod tests {
         let longest = TIMEOUT_MAX - Duration::from_nanos(1);
         assert_eq!(produce(longest, 1001), Err(Refusal::ProduceTooMany { limit: 1000, received: 1001 }));
         assert!(produce(longest, 1000).is_ok());
+    }
+
+    #[test]
+    fn text_that_not_every_store_can_keep_is_refused() {
+        let item = NewItem { kind: "a\0b".to_owned(), ..NewItem::default() };
+        let request =
+            ProduceRequest { queue: "q".parse().expect("a name"), timeout: HOUR / 60, items: vec![item] };
+        assert_eq!(request.check(&Limits::default()), Err(Refusal::TextNul { field: "kind" }));
+        let import = |source_id: String| ImportItem { source_id: Some(source_id), ..ImportItem::default() };
+        assert_eq!(import("x".repeat(512)).check(), Ok(()));
+        let too_long = Refusal::TextLength { field: "source_id", limit: 512 };
+        assert_eq!(import("x".repeat(513)).check(), Err(too_long));
+        assert_eq!(import("\0".to_owned()).check(), Err(Refusal::TextNul { field: "source_id" }));
+        for far in [Timestamp::MIN, Timestamp::MAX] {
+            let import = ImportItem { expire_deadline: Some(far), ..ImportItem::default() };
+            assert_eq!(import.check(), Err(Refusal::TimeRange { field: "expire_deadline" }));
+        }
     }
 
     #[test]

@@ -32,7 +32,7 @@ impl Access {
         }
         self.ready().await.map_err(Error::CheckFailed)?;
         // A name that no namespace can have has no bindings, and is not worth remembering.
-        if let Some(own) = namespace.parse().ok().filter(|_| !everywhere)
+        if let Ok(own) = namespace.parse()
             && self.permissions(principal, own).await?.contains(permission)
         {
             return Ok(());

@@ -23,18 +23,13 @@ pub(crate) struct Cache<K, V, E> {
 
 struct State<K, V, E> {
     kept: Bounded<K, V>,
-    readings: HashMap<K, Reading<V, E>>,
+    /// Those that began after the last change and that somebody waits for.
+    readings: HashMap<K, WeakShared<Reading<V, E>>>,
     /// Grows with each change that was told.
     age: u64,
 }
 
-struct Reading<V, E> {
-    /// The cache's when it began.
-    age: u64,
-    result: WeakShared<BoxFuture<'static, Result<V, E>>>,
-}
-
-type SharedReading<V, E> = Shared<BoxFuture<'static, Result<V, E>>>;
+type Reading<V, E> = BoxFuture<'static, Result<V, E>>;
 
 impl<K, V, E> Cache<K, V, E>
 where
@@ -60,17 +55,9 @@ where
             if let Some(value) = state.kept.get(&key, now) {
                 return Ok(value);
             }
-            let age = state.age;
-            match state.under_way(&key) {
-                Some(reading) => (reading, age),
-                None => {
-                    let reading = read().boxed().shared();
-                    let result = reading.downgrade().expect("it was not polled yet");
-                    state.readings.retain(|_, reading| reading.result.upgrade().is_some());
-                    state.readings.insert(key.clone(), Reading { age, result });
-                    (reading, age)
-                }
-            }
+            let under_way = state.readings.get(&key).and_then(WeakShared::upgrade);
+            let reading = under_way.unwrap_or_else(|| state.begin(key.clone(), read().boxed()));
+            (reading, state.age)
         };
         let result = reading.await;
         let mut state = self.state.lock();
@@ -93,8 +80,12 @@ where
 }
 
 impl<K: Hash + Eq, V: Clone, E: Clone> State<K, V, E> {
-    fn under_way(&self, key: &K) -> Option<SharedReading<V, E>> {
-        self.readings.get(key).filter(|reading| reading.age == self.age)?.result.upgrade()
+    fn begin(&mut self, key: K, reading: Reading<V, E>) -> Shared<Reading<V, E>> {
+        let reading = reading.shared();
+        let weak = reading.downgrade().expect("it was not polled yet");
+        self.readings.retain(|_, reading| reading.upgrade().is_some());
+        self.readings.insert(key, weak);
+        reading
     }
 }
 
@@ -124,6 +115,11 @@ mod tests {
     }
 
     impl Slow {
+        async fn began(&self) {
+            let began = tokio::time::timeout(Duration::from_secs(10), self.began.notified()).await;
+            began.expect("a reading begins");
+        }
+
         async fn read(self) -> Result<usize, &'static str> {
             let number = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
             self.began.notify_one();
@@ -145,7 +141,7 @@ mod tests {
     async fn those_who_miss_together_read_once() {
         let (cache, slow, now) = (cache(), Slow::default(), Instant::now());
         let first = slow.asked(&cache, now);
-        slow.began.notified().await;
+        slow.began().await;
         let others: Vec<_> = (0..20).map(|_| slow.asked(&cache, now)).collect();
         tokio::task::yield_now().await;
         slow.gate.notify_waiters();
@@ -160,7 +156,7 @@ mod tests {
     async fn reading_goes_on_when_the_one_who_began_it_is_gone() {
         let (cache, slow, now) = (cache(), Slow::default(), Instant::now());
         let first = slow.asked(&cache, now);
-        slow.began.notified().await;
+        slow.began().await;
         let second = slow.asked(&cache, now);
         tokio::task::yield_now().await;
         first.abort();
@@ -173,11 +169,11 @@ mod tests {
     async fn reading_that_nobody_waits_for_any_more_is_begun_anew() {
         let (cache, slow, now) = (cache(), Slow::default(), Instant::now());
         let first = slow.asked(&cache, now);
-        slow.began.notified().await;
+        slow.began().await;
         first.abort();
         assert!(first.await.expect_err("aborted").is_cancelled());
         let second = slow.asked(&cache, now);
-        slow.began.notified().await;
+        slow.began().await;
         slow.gate.notify_waiters();
         assert_eq!(second.await.expect("runs"), Ok(2));
     }
@@ -186,15 +182,26 @@ mod tests {
     async fn reading_that_a_change_overtook_is_neither_joined_nor_kept() {
         let (cache, slow, now) = (cache(), Slow::default(), Instant::now());
         let before = slow.asked(&cache, now);
-        slow.began.notified().await;
+        slow.began().await;
         cache.retain(|_| true);
         let after = slow.asked(&cache, now);
-        slow.began.notified().await;
+        slow.began().await;
         slow.gate.notify_waiters();
         assert_eq!(before.await.expect("runs"), Ok(1));
         assert_eq!(after.await.expect("runs"), Ok(2));
         let kept = cache.get_or_read("key", now, || async { Err("read again") }).await;
         assert_eq!(kept, Ok(2));
+    }
+
+    #[tokio::test]
+    async fn change_during_a_reading_makes_the_next_one_read_again() {
+        let (cache, slow, now) = (cache(), Slow::default(), Instant::now());
+        let before = slow.asked(&cache, now);
+        slow.began().await;
+        cache.retain(|_| true);
+        slow.gate.notify_waiters();
+        assert_eq!(before.await.expect("runs"), Ok(1));
+        assert_eq!(cache.get_or_read("key", now, || async { Ok(9) }).await, Ok(9));
     }
 
     #[tokio::test]

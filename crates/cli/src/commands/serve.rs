@@ -60,8 +60,8 @@ impl Serve {
         if let Some(given) = &self.locks {
             locks.backend = Some(given.parse::<BackendLocation>()?);
         }
-        let store = self.store.or(file.store).unwrap_or_else(|| DEFAULT_STORE.to_owned());
         let (queues, auth) = (file.queues()?, file.auth()?);
+        let store = self.store.or(file.store).unwrap_or_else(|| DEFAULT_STORE.to_owned());
         let config = Config {
             queues,
             auth,

@@ -159,6 +159,7 @@ impl Engine {
         if items.is_empty() {
             return Err(Refusal::ImportEmpty.into());
         }
+        items.iter().try_for_each(ImportItem::check)?;
         let items = items.into_iter().map(imported).collect();
         queue.ask(partition, |reply| Cold::Add { items, reply }).await?
     }

@@ -77,11 +77,11 @@ mod tests {
 
     prop_compose! {
         fn queues()(
-            name in "[^~\\s]{1,60}",
-            namespace in "[^~:\\s]{1,40}",
+            name in "[^~\\s\\x00]{1,60}",
+            namespace in "[^~:\\s\\x00]{1,40}",
             (lease, expire) in (durations(), durations()),
             (max_attempts, requested_partitions) in any::<(u32, u32)>(),
-            dead_queue in proptest::option::of("[^~\\s]{1,60}"),
+            dead_queue in proptest::option::of("[^~\\s\\x00]{1,60}"),
             reference in ".{0,200}",
             partitions in proptest::collection::vec((any::<u32>(), ".{0,20}", any::<bool>()), 0..200),
             (created_at, updated_at) in any::<(i64, i64)>(),

@@ -122,12 +122,13 @@ async fn states(
     requests: &[&[Change]],
 ) -> Result<HashMap<ItemId, ItemState>> {
     let ids: Vec<_> = requests.iter().copied().flatten().map(|change| IdText(change.id())).collect();
-    let (queue, epoch) = (partition.place.queue(), partition.epoch()?);
+    let (queue, epoch, len) = (partition.place.queue(), partition.epoch()?, count(ids.len()));
     let values = [
         (&queue as _, Type::TEXT),
         (&partition.place.number as _, Type::INT8),
         (&epoch as _, Type::INT8),
         (&ids as _, Type::TEXT_ARRAY),
+        (&len as _, Type::INT8),
     ];
     let rows = partition.read(CHANGE, |statements| &statements.states, &values).await?;
     let mut states = HashMap::with_capacity(rows.len());

@@ -1,6 +1,6 @@
 //! What becomes of each item when all changes of all requests are taken together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use leasehold_core::Timestamp;
 
@@ -37,15 +37,20 @@ impl Fates {
     /// Judges the requests in order: one that is done changes what the next one finds.
     pub(super) fn judge(requests: &[&[Change]], state_of: impl Fn(ItemId) -> Option<ItemState>) -> Self {
         let mut items: BTreeMap<ItemId, Fate> = BTreeMap::new();
+        let mut returned = HashSet::new();
         let mut verdicts = Vec::with_capacity(requests.len());
         for request in requests {
             let verdict = judge(request, |id| match items.get(&id) {
                 Some(Fate { end: Some(_), .. }) => None,
+                _ if returned.contains(&id) => Some(ItemState::Ready),
                 _ => state_of(id),
             });
             if verdict == Verdict::Done {
                 for change in *request {
                     items.entry(change.id()).or_default().apply(change);
+                    if let Change::Return { new_id, .. } = change {
+                        returned.insert(*new_id);
+                    }
                 }
             }
             verdicts.push(verdict);
@@ -122,6 +127,14 @@ mod tests {
         assert_eq!(fates.verdicts, [Verdict::Done, refused(1), refused(2)]);
         assert_eq!(fates.items[&id(2)].word(), "same", "it must be leased for the verdict to be right");
         assert!(!fates.all_complete());
+    }
+
+    #[test]
+    fn returned_item_is_not_leased_under_its_new_id() {
+        let end = [Change::Return { id: id(1), new_id: id(9) }];
+        let again = [Change::Complete { id: id(9) }];
+        let fates = Fates::judge(&[&end, &again], |asked| (asked == id(1)).then_some(ItemState::Leased));
+        assert_eq!(fates.verdicts[1], Verdict::Refused { id: id(9), missing: Missing::Lease });
     }
 
     #[test]

@@ -76,7 +76,11 @@ async fn make(place: &Place, comment: &str) -> TxnResult<()> {
 
 async fn make_comment(place: &Place, comment: &str) -> TxnResult<()> {
     let value = [(&comment as _, Type::TEXT)];
-    let steps = [Step::new(SCHEMA_QUEUE, &value), Step::new(&place.statements.schema_comment, &[])];
+    let steps = [
+        Step::new(SCHEMA_LOCK, &[]),
+        Step::new(SCHEMA_QUEUE, &value),
+        Step::new(&place.statements.schema_comment, &[]),
+    ];
     run(place, SETUP, &steps).await
 }
 
@@ -89,7 +93,7 @@ pub(super) async fn drop_partition(place: &Place) -> Result<()> {
     let foreign = state.comment.is_some_and(|comment| {
         comment.starts_with(COMMENT_PREFIX) && comment != format!("{COMMENT_PREFIX}{queue}")
     });
-    let mut steps = Vec::new();
+    let mut steps = vec![Step::new(SCHEMA_LOCK, &[])];
     if !foreign {
         steps.push(Step::new(&place.statements.drop_items, &[]));
     }
@@ -103,8 +107,5 @@ pub(super) async fn drop_partition(place: &Place) -> Result<()> {
 }
 
 async fn run(place: &Place, operation: Operation, steps: &[Step<'_>]) -> TxnResult<()> {
-    if steps.is_empty() {
-        return Ok(());
-    }
     Pipeline::write(operation, steps).query(&place.pool, &policy(place.config.open_timeout)).await.map(drop)
 }

@@ -9,7 +9,7 @@ held AS MATERIALIZED (
                      AS wanted (id, fate, new_id, is_leased, lease_deadline, enqueue_at, expire_deadline)
              LIMIT $5) AS wanted
       JOIN {items} AS item ON item.id = wanted.id
-     WHERE item.is_leased::int = 1 AND item.enqueue_at IS NULL),
+     WHERE {is_held}),
 gone AS (
     DELETE FROM {items} AS item USING held
      WHERE item.ctid = held.place AND held.fate = 'gone'

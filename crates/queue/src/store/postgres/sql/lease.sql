@@ -6,5 +6,5 @@ UPDATE {items} AS item
    SET is_leased = true, lease_deadline = pick.deadline,
        attempts = item.attempts + (item.attempts < 2147483647)::int
   FROM (SELECT * FROM unnest($4::text[], $5::timestamptz[]) AS pick (id, deadline) LIMIT $6) AS pick
- WHERE item.id = pick.id AND item.is_leased::int = 0 AND item.enqueue_at IS NULL AND EXISTS (SELECT FROM owned)
+ WHERE item.id = pick.id AND {is_ready} AND EXISTS (SELECT FROM owned)
 RETURNING {columns}

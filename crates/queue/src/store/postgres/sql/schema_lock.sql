@@ -1,2 +1,2 @@
--- One server at a time makes tables: CREATE … IF NOT EXISTS alone fails when two do.
+-- One server at a time makes or drops tables: CREATE … IF NOT EXISTS alone fails when two do.
 SELECT pg_advisory_xact_lock(7811887512463402094)

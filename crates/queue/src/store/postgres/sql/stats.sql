@@ -11,6 +11,6 @@ WITH figures AS (
 SELECT ready, leased, scheduled,
        greatest(0, div(coalesce(age_sum, 0), greatest(1, ready + leased)))::bigint AS average_age,
        greatest(0, div(coalesce(left_sum, 0), greatest(1, leased)))::bigint AS average_lease_left,
-       (SELECT created_at FROM {items} WHERE is_leased::int = 0 AND enqueue_at IS NULL ORDER BY id LIMIT 1)
+       (SELECT created_at FROM {items} AS item WHERE {is_ready} ORDER BY id LIMIT 1)
            AS oldest_ready_at
   FROM figures

@@ -1,0 +1,1 @@
+CASE WHEN item.is_leased THEN item.enqueue_at IS NULL ELSE false END
