@@ -1,7 +1,7 @@
 use clap::Args;
 use leasehold_api::queue::QueueLeaseRequest;
 
-use super::{Result, answered, check_timeout, client, shown};
+use super::{Result, answered, check_timeout, client, print, shown};
 use crate::client_id;
 use crate::connection::Connection;
 
@@ -36,7 +36,7 @@ impl Lease {
         };
         let leased = client.lease(&request).await;
         let leased = leased.map_err(|error| format!("failed to lease items: {}", answered(&error)))?;
-        println!("{:#}", shown::leased(&leased));
+        print(&format_args!("{:#}", shown::leased(&leased)));
         eprintln!("Successfully leased {} item(s) from queue '{}'", leased.items.len(), request.queue_name);
         Ok(())
     }

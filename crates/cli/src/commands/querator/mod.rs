@@ -21,6 +21,9 @@ pub(crate) use refusal::{Refusal, refused_arguments};
 pub(crate) use serve::serve;
 pub(crate) use update::Update;
 
+use std::fmt;
+use std::io::{self, Write};
+
 use leasehold_client::{Client, Error};
 
 use crate::connection::Connection;
@@ -48,6 +51,11 @@ fn answered(error: &Error) -> String {
         Some(next) => format!("{text}; {next}"),
         None => text,
     }
+}
+
+/// One line of data. Whoever closed the pipe does not want it; the exit code still tells what was done.
+fn print(line: &dyn fmt::Display) {
+    let _ = writeln!(io::stdout(), "{line}");
 }
 
 /// Refuses what is no duration; the server is sent the text as it was given.

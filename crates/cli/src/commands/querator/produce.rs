@@ -3,7 +3,7 @@ use std::io::Read;
 use clap::Args;
 use leasehold_api::queue::{QueueProduceItem, QueueProduceRequest};
 
-use super::{Result, answered, check_timeout, client};
+use super::{Result, answered, check_timeout, client, print};
 use crate::connection::Connection;
 use crate::instant;
 
@@ -66,7 +66,7 @@ impl Produce {
             .await
             .map_err(|error| format!("failed to produce item: {}", answered(&error)))?;
         if !from_stdin {
-            println!("Successfully produced item with payload of {len} bytes");
+            print(&format_args!("Successfully produced item with payload of {len} bytes"));
         }
         Ok(())
     }
