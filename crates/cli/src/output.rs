@@ -1,10 +1,13 @@
 //! Data to stdout; what a script learns from the exit code.
 
+use std::io::{self, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitCode, ExitStatus};
 
 use leasehold_api::lock::LockInfo;
 use serde::Serialize;
+
+use crate::failure::Failure;
 
 /// How a command that was answered ended.
 #[derive(Debug)]
@@ -41,10 +44,34 @@ impl Done {
 
 /// Prints the answer, for a program or for a person.
 pub(crate) fn print(json: bool, answer: &impl Serialize, text: impl FnOnce() -> String) {
-    match json {
-        true => println!("{}", serde_json::to_string(answer).expect("answers have only text keys")),
-        false => println!("{}", text()),
+    let shown = match json {
+        true => serde_json::to_string(answer).expect("answers have only text keys"),
+        false => text(),
+    };
+    // Whoever closed the pipe does not want it; the exit code still tells what was done.
+    let _ = writeln!(io::stdout(), "{shown}");
+}
+
+/// False if the reader has gone, such as `head`: no reason to fail, but to end.
+pub(crate) fn written(result: io::Result<()>) -> Result<bool, Failure> {
+    match result {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Failure::file("stdout", error)),
     }
+}
+
+/// How much of a payload a table has room for.
+const PAYLOAD_CHARS_MAX: usize = 60;
+
+/// The beginning of a payload as text, or how long it is where it is none.
+pub(crate) fn payload(bytes: &[u8]) -> String {
+    let Ok(text) = std::str::from_utf8(bytes) else { return format!("({} bytes)", bytes.len()) };
+    let mut shown: String = text.chars().take(PAYLOAD_CHARS_MAX).flat_map(char::escape_debug).collect();
+    if text.chars().nth(PAYLOAD_CHARS_MAX).is_some() {
+        shown.push('…');
+    }
+    shown
 }
 
 /// One line a hold. Keys come last: they are as long as they like.
@@ -61,4 +88,16 @@ pub(crate) fn table(locks: &[LockInfo]) -> String {
         ));
     }
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn payloads_are_shown_on_one_line_cut_or_counted() {
+        assert_eq!(payload(b"a\nb"), "a\\nb");
+        assert_eq!(payload(&[0xff, 0xfe]), "(2 bytes)");
+        assert_eq!(payload("x".repeat(61).as_bytes()), "x".repeat(60) + "…");
+    }
 }

@@ -1,44 +1,78 @@
 //! One call: a message there, a message back.
 
+use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE};
-use http::{Method, Request, StatusCode};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use leasehold_api::reply::Reply;
 use prost::Message;
+use secrecy::{ExposeSecret, SecretString};
 
-use crate::{Endpoint, Error, Result};
+use crate::connect::{Connector, roots_of, system_roots};
+use crate::{Endpoint, Error, Options, Result};
 
-/// The most an answer may have: a full page of locks fits several times.
-const ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How much longer than its own wait a question may take.
+const WAIT_SLACK: Duration = Duration::from_secs(10);
+
+/// The most an answer may have: a page of items whose payloads are large, and more than any request may have.
+const ANSWER_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+const PROTOBUF: HeaderValue = HeaderValue::from_static("application/protobuf");
 
 /// A pool of connections to one server.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Caller {
     endpoint: Endpoint,
-    client: Client<HttpConnector, Full<Bytes>>,
+    client: Client<Connector, Full<Bytes>>,
+    /// Marked as sensitive, so that nothing prints it.
+    authorization: Option<HeaderValue>,
     timeout: Duration,
 }
 
 impl Caller {
     pub(crate) fn new(endpoint: Endpoint, timeout: Duration) -> Self {
-        let mut connector = HttpConnector::new();
-        connector.set_connect_timeout(Some(CONNECT_TIMEOUT));
-        connector.set_nodelay(true);
+        let connector = match endpoint.is_encrypted() {
+            true => Connector::encrypted(system_roots()),
+            false => Connector::clear_text(),
+        };
+        Caller::over(connector, endpoint, timeout)
+    }
+
+    pub(crate) fn with_options(endpoint: Endpoint, options: &Options) -> Result<Self> {
+        let mut caller = match (&options.ca_file, endpoint.is_encrypted()) {
+            (Some(path), true) => {
+                Caller::over(Connector::encrypted(roots_of(path)?), endpoint, options.timeout)
+            }
+            _ => Caller::new(endpoint, options.timeout),
+        };
+        caller.authorization = options.api_key.as_ref().map(bearer).transpose()?;
+        Ok(caller)
+    }
+
+    fn over(connector: Connector, endpoint: Endpoint, timeout: Duration) -> Self {
         // A call is never repeated behind our back: whether it may be is the caller's to know.
         let client = Client::builder(TokioExecutor::new()).retry_canceled_requests(false).build(connector);
-        Caller { endpoint, client, timeout }
+        Caller { endpoint, client, authorization: None, timeout }
     }
 
     /// Dropping the call midway closes its connection; the server may have acted.
     pub(crate) async fn call<Q: Message, A: Message + Default>(&self, path: &str, question: &Q) -> Result<A> {
         self.call_within(self.timeout, path, question).await
+    }
+
+    /// For a question that itself waits at the server: it is answered soon after that, or not at all.
+    pub(crate) async fn call_waiting<Q: Message, A: Message + Default>(
+        &self,
+        wait: Duration,
+        path: &str,
+        question: &Q,
+    ) -> Result<A> {
+        self.call_within(wait.saturating_add(self.timeout.min(WAIT_SLACK)), path, question).await
     }
 
     pub(crate) async fn call_within<Q: Message, A: Message + Default>(
@@ -54,33 +88,43 @@ impl Caller {
     }
 
     async fn exchange<A: Message + Default>(&self, path: &str, question: Vec<u8>) -> Result<A> {
-        let request = Request::builder()
+        let mut request = Request::builder()
             .method(Method::POST)
             .uri(self.endpoint.uri(path))
-            .header(CONTENT_TYPE, "application/protobuf")
-            .header(ACCEPT, "application/protobuf")
-            .body(Full::new(question.into()))
-            .expect("the parts of the request are valid");
+            .header(CONTENT_TYPE, PROTOBUF)
+            .header(ACCEPT, PROTOBUF);
+        if let Some(authorization) = &self.authorization {
+            request = request.header(AUTHORIZATION, authorization);
+        }
+        let request = request.body(Full::new(question.into())).expect("the parts of the request are valid");
         let response = self.client.request(request).await.map_err(|error| match error.is_connect() {
             true => Error::Connect { endpoint: self.endpoint.to_string(), source: error },
             false => self.lost(error),
         })?;
-        let status = response.status();
-        let body = Limited::new(response.into_body(), ANSWER_BYTES_MAX).collect().await;
+        let (head, body) = response.into_parts();
+        let body = Limited::new(body, ANSWER_BYTES_MAX).collect().await;
         let body = body.map_err(|error| self.lost(error))?.to_bytes();
-        match status {
+        match head.status {
             StatusCode::OK => A::decode(body).map_err(|error| self.unreadable(error)),
-            status => Err(self.refused(status, &body)),
+            status => Err(self.refused(path, status, &head.headers, body)),
         }
     }
 
-    /// Errors are always JSON.
-    fn refused(&self, status: StatusCode, body: &[u8]) -> Error {
-        match leasehold_api::from_json::<Reply>(body) {
-            Ok(Reply { message, details, .. }) => {
-                Error::Answered { status: status.as_u16(), message, details }
-            }
-            Err(error) => self.unreadable(error),
+    /// Errors come as protobuf like any answer; what was refused before its headers were read is told in JSON.
+    fn refused(&self, path: &str, status: StatusCode, headers: &HeaderMap, body: Bytes) -> Error {
+        let reply = match headers.get(CONTENT_TYPE) == Some(&PROTOBUF) {
+            true => Reply::decode(body).map_err(|error| self.unreadable(error)),
+            false => leasehold_api::from_json::<Reply>(&body).map_err(|error| self.unreadable(error)),
+        };
+        match reply {
+            Ok(Reply { code_text, message, details, .. }) => Error::Answered {
+                url: self.endpoint.uri(path).to_string(),
+                status: status.as_u16(),
+                code_text,
+                message,
+                details,
+            },
+            Err(unreadable) => unreadable,
         }
     }
 
@@ -91,4 +135,17 @@ impl Caller {
     fn unreadable(&self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
         Error::Unreadable { endpoint: self.endpoint.to_string(), source: source.into() }
     }
+}
+
+impl fmt::Debug for Caller {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Caller").field("endpoint", &self.endpoint).finish_non_exhaustive()
+    }
+}
+
+fn bearer(api_key: &SecretString) -> Result<HeaderValue> {
+    let mut value =
+        HeaderValue::try_from(format!("Bearer {}", api_key.expose_secret())).map_err(|_| Error::ApiKey)?;
+    value.set_sensitive(true);
+    Ok(value)
 }

@@ -2,20 +2,29 @@ use std::fmt;
 use std::str::FromStr;
 
 use http::Uri;
+use http::uri::Scheme;
 
 use crate::{Error, Result};
 
-/// Where a server answers: `http://HOST[:PORT]`.
+/// Where a server answers: `http://HOST[:PORT]` or `https://HOST[:PORT]`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Endpoint {
+    scheme: Scheme,
     authority: String,
 }
 
 impl Endpoint {
     pub(crate) fn uri(&self, path: &str) -> Uri {
-        let uri =
-            Uri::builder().scheme("http").authority(self.authority.as_str()).path_and_query(path).build();
+        let uri = Uri::builder()
+            .scheme(self.scheme.clone())
+            .authority(self.authority.as_str())
+            .path_and_query(path)
+            .build();
         uri.expect("an authority that was parsed and a path of ours make a URI")
+    }
+
+    pub(crate) fn is_encrypted(&self) -> bool {
+        self.scheme == Scheme::HTTPS
     }
 }
 
@@ -25,9 +34,8 @@ impl FromStr for Endpoint {
     fn from_str(text: &str) -> Result<Self> {
         let refused = |reason| Error::Endpoint { reason };
         let uri: Uri = text.parse().map_err(|_| refused("it is not a URL"))?;
-        if uri.scheme_str() != Some("http") {
-            return Err(refused("it does not begin with http://"));
-        }
+        let known = uri.scheme().filter(|scheme| [Scheme::HTTP, Scheme::HTTPS].contains(scheme));
+        let scheme = known.ok_or_else(|| refused("it does not begin with http:// or https://"))?.clone();
         if !matches!(uri.path(), "" | "/") || uri.query().is_some() {
             return Err(refused("it has a path"));
         }
@@ -35,13 +43,13 @@ impl FromStr for Endpoint {
         if authority.as_str().contains('@') {
             return Err(refused("it has a user or a password, which servers do not take there"));
         }
-        Ok(Endpoint { authority: authority.to_string() })
+        Ok(Endpoint { scheme, authority: authority.to_string() })
     }
 }
 
 impl fmt::Display for Endpoint {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "http://{}", self.authority)
+        write!(out, "{}://{}", self.scheme, self.authority)
     }
 }
 
@@ -57,8 +65,10 @@ mod tests {
 
     #[test]
     fn host_and_port_are_taken_with_and_without_a_slash() {
-        for text in ["http://127.0.0.1:2319", "http://127.0.0.1:2319/"] {
-            assert_eq!(text.parse::<Endpoint>().unwrap().to_string(), "http://127.0.0.1:2319");
+        for text in ["http://127.0.0.1:2319", "https://queues.example", "http://[::1]:2319"] {
+            for written in [text.to_owned(), format!("{text}/")] {
+                assert_eq!(written.parse::<Endpoint>().unwrap().to_string(), text);
+            }
         }
     }
 

@@ -1,3 +1,5 @@
+use std::path::PathBuf;
+
 use leasehold_core::Class;
 
 /// Why a client could not be made, or a call was not answered.
@@ -26,11 +28,26 @@ pub enum Error {
         /// What broke.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// The API key has characters that no key has.
+    #[error("the API key is not one: it has characters that cannot be sent")]
+    ApiKey,
+    /// The certificates to trust cannot be read.
+    #[error("the certificates to trust in {path} cannot be read: {reason}", path = path.display())]
+    CaFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The server refused or failed.
     #[error("{message}")]
     Answered {
+        /// What was asked.
+        url: String,
         /// The HTTP status.
         status: u16,
+        /// The status in words.
+        code_text: String,
         /// What the server says.
         message: String,
         /// Its details: `code` in SyncGuard's words, `error` the stable code.
@@ -54,6 +71,8 @@ impl Error {
     pub fn code(&self) -> &'static str {
         match self {
             Error::Endpoint { .. } => "client.endpoint",
+            Error::ApiKey => "client.api_key",
+            Error::CaFile { .. } => "client.ca_file",
             Error::Connect { .. } => "client.connect",
             Error::Lost { .. } => "client.lost_answer",
             Error::Answered { .. } => "client.answered",
@@ -64,12 +83,16 @@ impl Error {
     /// What the caller should do next.
     pub fn class(&self) -> Class {
         match self {
-            Error::Endpoint { .. } => Class::Rejected,
+            Error::Endpoint { .. } | Error::ApiKey | Error::CaFile { .. } => Class::Rejected,
             Error::Connect { .. } => Class::Unavailable,
             Error::Lost { .. } | Error::Unreadable { .. } => Class::Indeterminate,
-            Error::Answered { status, .. } => match status {
+            Error::Answered { status, details, .. } => match status {
                 400 | 401 | 403 | 455 | 501 => Class::Rejected,
-                453 => Class::Indeterminate,
+                453 => match details.get("error").map(String::as_str).unwrap_or_default() {
+                    "queue.stopping" | "queue.engine_stopping" | "access.check_failed" => Class::Unavailable,
+                    code if code.starts_with("access.") => Class::Rejected,
+                    _ => Class::Indeterminate,
+                },
                 429 | 454 | 503 => Class::Unavailable,
                 _ => Class::Internal,
             },

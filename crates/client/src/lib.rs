@@ -1,13 +1,25 @@
 //! A client of the leasehold server.
 //!
-//! [`HttpBackend`] is a lock backend like any other: [`Locks`](leasehold_locks::Locks) over it waits, extends and
-//! guards as it does over a database, and the same conformance suite runs over both.
+//! [`Client`] has a method per endpoint of queues and of who may use them. [`HttpBackend`] is a lock backend like any
+//! other: [`Locks`](leasehold_locks::Locks) over it waits, extends and guards as it does over a database, and the same
+//! conformance suite runs over both.
 
+mod access;
 mod call;
+mod client;
+mod connect;
 mod endpoint;
 mod error;
 mod lock;
+mod options;
+mod pages;
+mod queue;
+mod queues;
+mod storage;
 
+pub use client::Client;
 pub use endpoint::Endpoint;
 pub use error::{Error, Result};
 pub use lock::HttpBackend;
+pub use options::Options;
+pub use pages::{Items, List, Pages, Scheduled};

@@ -18,7 +18,7 @@ use leasehold_locks::{
 };
 
 use crate::call::Caller;
-use crate::{Endpoint, Error};
+use crate::{Endpoint, Error, Options, Result};
 
 /// How long one question for news waits at the server before it is asked again.
 const WATCH_TIMEOUT: Duration = Duration::from_secs(60);
@@ -43,7 +43,16 @@ impl HttpBackend {
 
     /// With another limit to how long an operation may take.
     pub fn with_timeout(endpoint: Endpoint, timeout: Duration) -> Self {
-        HttpBackend { caller: Caller::new(endpoint, timeout), hub: Arc::default(), asked: Arc::default() }
+        HttpBackend::over(Caller::new(endpoint, timeout))
+    }
+
+    /// With an API key, a limit of time, certificates to trust.
+    pub fn with_options(endpoint: Endpoint, options: &Options) -> Result<Self> {
+        Ok(HttpBackend::over(Caller::with_options(endpoint, options)?))
+    }
+
+    fn over(caller: Caller) -> Self {
+        HttpBackend { caller, hub: Arc::default(), asked: Arc::default() }
     }
 
     /// Asks the server for news of the key until nobody here waits for it any more.
@@ -201,7 +210,7 @@ fn failed(operation: &'static str, error: Error) -> LockError {
             let code = details.get("code").map(String::as_str).unwrap_or_default();
             LockCode::ALL.into_iter().find(|known| known.as_str() == code).unwrap_or(LockCode::Internal)
         }
-        Error::Endpoint { .. } => LockCode::InvalidArgument,
+        Error::Endpoint { .. } | Error::ApiKey | Error::CaFile { .. } => LockCode::InvalidArgument,
         Error::Connect { .. } | Error::Lost { .. } => LockCode::ServiceUnavailable,
         Error::Unreadable { .. } => LockCode::Internal,
     };

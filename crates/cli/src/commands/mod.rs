@@ -1,12 +1,24 @@
+mod apikey;
+mod bench;
+mod binding;
+mod completions;
+mod items;
 mod lock;
+mod man;
+mod namespace;
+pub(crate) mod querator;
+mod queue;
+mod role;
 mod schema;
-mod serve;
+pub(crate) mod serve;
+mod user;
 
 use std::future::Future;
 
 use clap::Subcommand;
 use tokio::runtime::Runtime;
 
+use self::querator::Refusal;
 use crate::failure::Failure;
 use crate::output::Done;
 
@@ -14,14 +26,105 @@ use crate::output::Done;
 pub(crate) enum Command {
     Serve(serve::Serve),
     Lock(lock::Lock),
+    Queue(queue::Queue),
+    Items(items::Items),
+    Namespace(namespace::Namespace),
+    User(user::User),
+    Apikey(apikey::Apikey),
+    Role(role::Role),
+    Binding(binding::Binding),
     Schema(schema::Schema),
+    Bench(bench::Bench),
+    Completions(completions::Completions),
+    Man(man::Man),
+    #[command(flatten)]
+    Querator(Querator),
+    /// Print the version, as Querator's command does
+    Version,
+    /// Run the server: 'serve' under Querator's name
+    Server(serve::Serve),
 }
 
-pub(crate) fn run(command: Command) -> Result<Done, Failure> {
-    match command {
+/// Querator's commands to a server, as they are.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Querator {
+    Produce(querator::Produce),
+    Lease(querator::Lease),
+    Complete(querator::Complete),
+    Create(querator::Create),
+    List(querator::List),
+    Update(querator::Update),
+    Delete(querator::Delete),
+}
+
+pub(crate) enum Ended {
+    Done(Done),
+    Failed(Failure),
+    Refused(Refusal),
+}
+
+pub(crate) fn run(command: Command) -> Ended {
+    let ended = match command {
         Command::Serve(serve) => serve.run(),
         Command::Lock(lock) => lock.run(),
+        Command::Queue(queue) => queue.run(),
+        Command::Items(items) => items.run(),
+        Command::Namespace(namespace) => namespace.run(),
+        Command::User(user) => user.run(),
+        Command::Apikey(apikey) => apikey.run(),
+        Command::Role(role) => role.run(),
+        Command::Binding(binding) => binding.run(),
         Command::Schema(schema) => schema.run(),
+        Command::Bench(bench) => bench.run(),
+        Command::Completions(completions) => completions.run(),
+        Command::Man(man) => man.run(),
+        Command::Version => {
+            println!("querator {}", env!("CARGO_PKG_VERSION"));
+            Ok(Done::Yes)
+        }
+        Command::Querator(command) => return Ended::from(command.run()),
+        Command::Server(serve) => return Ended::from(querator::serve(serve)),
+    };
+    match ended {
+        Ok(done) => Ended::Done(done),
+        Err(failure) => Ended::Failed(failure),
+    }
+}
+
+impl From<Result<(), Refusal>> for Ended {
+    fn from(ended: Result<(), Refusal>) -> Self {
+        match ended {
+            Ok(()) => Ended::Done(Done::Yes),
+            Err(refusal) => Ended::Refused(refusal),
+        }
+    }
+}
+
+impl Querator {
+    fn run(self) -> Result<(), Refusal> {
+        let command = match &self {
+            Querator::Produce(_) => "produce",
+            Querator::Lease(_) => "lease",
+            Querator::Complete(_) => "complete",
+            Querator::Create(_) => "create",
+            Querator::List(_) => "list",
+            Querator::Update(_) => "update",
+            Querator::Delete(_) => "delete",
+        };
+        let refused = |text| Refusal { command, text };
+        let runtime = Runtime::new().map_err(|error| refused(error.to_string()))?;
+        let ended = runtime.block_on(async {
+            match self {
+                Querator::Produce(command) => command.run().await,
+                Querator::Lease(command) => command.run().await,
+                Querator::Complete(command) => command.run().await,
+                Querator::Create(command) => command.run().await,
+                Querator::List(command) => command.run().await,
+                Querator::Update(command) => command.run().await,
+                Querator::Delete(command) => command.run().await,
+            }
+        });
+        ended.map_err(refused)
     }
 }
 

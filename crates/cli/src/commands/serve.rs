@@ -7,6 +7,7 @@ use leasehold_server::{Config, ConfigFile, DEFAULT_ADDRESS, DEFAULT_STORE, Serve
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::block_on;
+use crate::connection::variable;
 use crate::failure::Failure;
 use crate::log::{self, LogFormat};
 use crate::output::Done;
@@ -38,8 +39,9 @@ pub(crate) struct Serve {
     stop_timeout: Duration,
 
     /// What to log: error, warn, info, debug or trace, or a filter such as info,leasehold_txn=debug
-    #[arg(long, value_name = "FILTER", env = "LEASEHOLD_LOG", default_value = "info")]
-    log_level: String,
+    /// [default: info]
+    #[arg(long, value_name = "FILTER", env = "LEASEHOLD_LOG")]
+    log_level: Option<String>,
 
     /// How to log; auto is text on a terminal and JSON elsewhere
     #[arg(long, value_enum, default_value_t = LogFormat::Auto)]
@@ -53,8 +55,9 @@ Examples:
   LEASEHOLD_STORE=postgres://app:secret@db/app leasehold serve --address 0.0.0.0:2319";
 
 impl Serve {
-    pub(crate) fn run(self) -> Result<Done, Failure> {
-        log::start(&self.log_level, self.log_format)?;
+    pub(crate) fn run(mut self) -> Result<Done, Failure> {
+        self.take_from_querator(variable);
+        log::start(self.log_level.as_deref().unwrap_or("info"), self.log_format)?;
         let file = self.config.as_deref().map(ConfigFile::read).transpose()?.unwrap_or_default();
         let mut locks = file.locks()?;
         if let Some(given) = &self.locks {
@@ -71,6 +74,15 @@ impl Serve {
             stop_timeout: self.stop_timeout,
         };
         block_on(serve(config))
+    }
+}
+
+impl Serve {
+    /// What Querator's variables say, where neither a flag nor a variable of ours does.
+    fn take_from_querator(&mut self, variable: impl Fn(&str) -> Option<String>) {
+        self.config = self.config.take().or_else(|| variable("QUERATOR_CONFIG").map(PathBuf::from));
+        self.address = self.address.take().or_else(|| variable("QUERATOR_ADDRESS"));
+        self.log_level = self.log_level.take().or_else(|| variable("QUERATOR_LOG_LEVEL"));
     }
 }
 

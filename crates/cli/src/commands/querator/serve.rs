@@ -1,0 +1,18 @@
+use super::Refusal;
+use crate::commands::serve::Serve;
+
+/// Runs the server, and says in Querator's words why it could not start.
+pub(crate) fn serve(serve: Serve) -> Result<(), Refusal> {
+    match serve.run() {
+        Ok(_) => Ok(()),
+        Err(failure) => {
+            let step = match failure.code() {
+                "server.config_unreadable" => "while opening config file",
+                "server.config_too_long" | "server.config_malformed" => "while reading config file",
+                "server.config_value" => "while applying config file",
+                _ => "while creating daemon",
+            };
+            Err(Refusal { command: "server", text: format!("{step}: {}", failure.line()) })
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! A server of the real binary, and the real binary as its client.
+
+#![allow(dead_code, reason = "each test target uses its part")]
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+
+pub(crate) struct Server {
+    process: Child,
+    pub(crate) endpoint: String,
+    /// An empty home, so that nobody's profiles are found.
+    home: tempfile::TempDir,
+}
+
+/// A command that sees nothing of whoever runs the tests.
+pub(crate) fn leasehold(home: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_leasehold"));
+    for (name, _) in
+        std::env::vars().filter(|(name, _)| name.starts_with("LEASEHOLD_") || name.starts_with("QUERATOR_"))
+    {
+        command.env_remove(name);
+    }
+    command.env_remove("XDG_CONFIG_HOME").env("HOME", home).stdin(Stdio::null());
+    command
+}
+
+impl Server {
+    pub(crate) fn start() -> Self {
+        Server::start_with(&[])
+    }
+
+    pub(crate) fn start_with(arguments: &[&str]) -> Self {
+        let home = tempfile::tempdir().expect("temporary folder");
+        let mut process = leasehold(home.path())
+            .args(["serve", "--store", "memory:", "--address", "127.0.0.1:0", "--log-format", "json"])
+            .args(arguments)
+            .stderr(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("starts");
+        let mut log = BufReader::new(process.stderr.take().expect("piped")).lines();
+        let endpoint = log
+            .by_ref()
+            .map(|line| serde_json::from_str::<Value>(&line.expect("is text")).expect("is JSON"))
+            .find_map(|event| Some(event["url"].as_str()?.to_owned()))
+            .expect("says where it listens");
+        std::thread::spawn(move || log.for_each(drop));
+        Server { process, endpoint, home }
+    }
+
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = leasehold(self.home());
+        command.env("LEASEHOLD_ENDPOINT", &self.endpoint).args(arguments);
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+        Ran::from(self.command(arguments).output().expect("runs"))
+    }
+
+    /// With this on stdin.
+    pub(crate) fn feed(&self, arguments: &[&str], input: &[u8]) -> Ran {
+        let mut running = self
+            .command(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("starts");
+        running.stdin.take().expect("piped").write_all(input).expect("takes its input");
+        Ran::from(running.wait_with_output().expect("ends"))
+    }
+
+    /// What must succeed, and its JSON.
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
+        let ran = self.run(&[arguments, &["--json"]].concat());
+        assert_eq!(ran.code, 0, "{arguments:?}: {ran:?}");
+        ran.json()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        Ran {
+            code: output.status.code().expect("ended by itself"),
+            out: String::from_utf8(output.stdout).expect("is text"),
+            err: String::from_utf8(output.stderr).expect("is text"),
+        }
+    }
+}
+
+impl Ran {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    pub(crate) fn lines(&self) -> Vec<Value> {
+        self.out.lines().map(|line| serde_json::from_str(line).expect("is a line of JSON")).collect()
+    }
+
+    pub(crate) fn ok(self) -> Self {
+        assert_eq!(self.code, 0, "{self:?}");
+        self
+    }
+}
