@@ -1,0 +1,266 @@
+//! Clients that work against a server which is struck again and again, and an auditor who knows what they were told.
+//!
+//! Leases last longer than the run. So an item that was acknowledged must be there or have been completed, one that was
+//! completed must not come back, and none may be handed out twice.
+
+use std::collections::{HashMap, HashSet};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use leasehold_api::queue::{
+    QueueCompleteRequest, QueueInfo, QueueLeaseRequest, QueueProduceItem, QueueProduceRequest,
+    StorageItemsListRequest,
+};
+use leasehold_client::{Client, Endpoint, Options};
+use parking_lot::Mutex;
+
+const CLIENTS: u64 = 8;
+const QUEUE: &str = "audited";
+const PARTITIONS: i32 = 2;
+
+/// What strikes the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Blow {
+    /// SIGKILL.
+    Kill,
+    /// SIGTERM: it must end by itself, well, and in time.
+    Terminate,
+    /// Nothing: what is behind the server is struck by the test.
+    None,
+}
+
+/// The server as a process that can be struck.
+struct Server {
+    process: Option<Child>,
+    store: String,
+    address: String,
+}
+
+impl Server {
+    fn start(&mut self) {
+        let child = Command::new(env!("CARGO_BIN_EXE_leasehold"))
+            .args(["serve", "--store", &self.store, "--address", &self.address, "--log-level", "error"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn();
+        self.process = Some(child.expect("the server starts"));
+    }
+
+    fn strike(&mut self, blow: Blow) {
+        let mut process = self.process.take().expect("the server runs");
+        match blow {
+            Blow::Kill => process.kill().expect("can be killed"),
+            Blow::Terminate => {
+                let pid = rustix::process::Pid::from_child(&process);
+                rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("can be told");
+            }
+            Blow::None => {}
+        }
+        let asked = Instant::now();
+        let ended = process.wait().expect("ends");
+        if blow == Blow::Terminate {
+            assert!(ended.success(), "told to stop, it ended with {ended}");
+            assert!(asked.elapsed() < Duration::from_secs(12), "it took {:?} to stop", asked.elapsed());
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(mut process) = self.process.take() {
+            drop(process.kill());
+            drop(process.wait());
+        }
+    }
+}
+
+/// What clients were told.
+#[derive(Default)]
+struct Book {
+    produced: HashSet<u64>,
+    /// Handed out, and to be completed by whoever got it.
+    leased: HashMap<u64, u64>,
+    completed: HashSet<u64>,
+    /// Its completion was asked for, and the answer was lost.
+    maybe_completed: HashSet<u64>,
+    wrong: Vec<String>,
+}
+
+/// Runs clients against a server on `store`, strikes it, and audits.
+pub(crate) async fn audit(store: &str, blow: Blow, blows: u32, strike: impl Fn(u32)) {
+    let address = free_address();
+    let mut server = Server { process: None, store: store.to_owned(), address: address.clone() };
+    server.start();
+    let endpoint: Endpoint = format!("http://{address}").parse().expect("an endpoint");
+    let options = Options { timeout: Duration::from_secs(8), ..Options::default() };
+    let client = Client::new(endpoint, &options).expect("a client");
+    let create = QueueInfo {
+        queue_name: QUEUE.to_owned(),
+        lease_timeout: "10m".to_owned(),
+        expire_timeout: "1h".to_owned(),
+        requested_partitions: PARTITIONS,
+        ..QueueInfo::default()
+    };
+    until_ok(|| client.create_queue(&create)).await;
+
+    let book = Arc::new(Mutex::new(Book::default()));
+    let stop = tokio_util::sync::CancellationToken::new();
+    let mut clients = tokio::task::JoinSet::new();
+    for number in 0..CLIENTS {
+        clients.spawn(work(number, client.clone(), book.clone(), stop.clone()));
+    }
+    for number in 0..blows {
+        let pause = 100 + u64::from(std::process::id().wrapping_mul(number + 7) % 300);
+        tokio::time::sleep(Duration::from_millis(pause)).await;
+        strike(number);
+        if blow != Blow::None {
+            server.strike(blow);
+            server.start();
+        }
+        let list = leasehold_api::queue::QueuesListRequest::default();
+        until_ok(|| client.list_queues(&list)).await;
+        let made = book.lock().completed.len();
+        until(|| book.lock().completed.len() > made, "work goes on after the blow").await;
+    }
+    stop.cancel();
+    while let Some(ended) = clients.join_next().await {
+        ended.expect("no client panics");
+    }
+    let stored = stored(&client).await;
+    judge(&book.lock(), &stored);
+}
+
+/// Produces, leases and completes until told to stop.
+async fn work(
+    number: u64,
+    client: Client,
+    book: Arc<Mutex<Book>>,
+    stop: tokio_util::sync::CancellationToken,
+) {
+    let mut next = number;
+    while !stop.is_cancelled() {
+        next += CLIENTS;
+        let item = QueueProduceItem { utf8: next.to_string(), ..QueueProduceItem::default() };
+        let produce = QueueProduceRequest {
+            queue_name: QUEUE.to_owned(),
+            request_timeout: "2s".to_owned(),
+            items: vec![item],
+        };
+        match client.produce(&produce).await {
+            Ok(()) => drop(book.lock().produced.insert(next)),
+            Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
+        }
+        let lease = QueueLeaseRequest {
+            queue_name: QUEUE.to_owned(),
+            batch_size: 3,
+            client_id: format!("client {number}"),
+            request_timeout: "1s".to_owned(),
+            ..QueueLeaseRequest::default()
+        };
+        let Ok(leased) = client.lease(&lease).await else { continue };
+        let mut payloads = Vec::new();
+        for item in &leased.items {
+            let payload: u64 = String::from_utf8_lossy(&item.bytes).parse().expect("a payload of ours");
+            payloads.push(payload);
+            let mut book = book.lock();
+            if let Some(other) = book.leased.insert(payload, number) {
+                book.wrong.push(format!("item {payload} went to client {other} and to client {number}"));
+            }
+        }
+        let complete = QueueCompleteRequest {
+            queue_name: QUEUE.to_owned(),
+            partition: leased.partition,
+            request_timeout: "2s".to_owned(),
+            ids: leased.items.iter().map(|item| item.id.clone()).collect(),
+        };
+        let completed = client.complete(&complete).await;
+        let mut book = book.lock();
+        match completed {
+            Ok(()) => book.completed.extend(payloads),
+            Err(_) => book.maybe_completed.extend(payloads),
+        }
+    }
+}
+
+/// Everything that is in the queue.
+async fn stored(client: &Client) -> Vec<u64> {
+    let mut stored = Vec::new();
+    for partition in 0..PARTITIONS {
+        let list = StorageItemsListRequest {
+            queue_name: QUEUE.to_owned(),
+            partition,
+            limit: 1_000_000,
+            ..StorageItemsListRequest::default()
+        };
+        let listed = until_ok(|| client.list_items(&list)).await;
+        let payload =
+            |bytes: &[u8]| String::from_utf8_lossy(bytes).parse::<u64>().expect("a payload of ours");
+        stored.extend(listed.items.iter().map(|item| payload(&item.payload)));
+    }
+    stored
+}
+
+fn judge(book: &Book, stored: &[u64]) {
+    let here: HashSet<u64> = stored.iter().copied().collect();
+    let mut wrong = book.wrong.clone();
+    if here.len() != stored.len() {
+        wrong.push(format!("{} items are stored twice", stored.len() - here.len()));
+    }
+    for lost in &book.produced {
+        let gone = book.completed.contains(lost) || book.maybe_completed.contains(lost);
+        if !here.contains(lost) && !gone {
+            wrong.push(format!("item {lost} was acknowledged, and is lost"));
+        }
+    }
+    for back in book.completed.intersection(&here) {
+        wrong.push(format!("item {back} was completed, and is back"));
+    }
+    assert!(book.completed.len() > 20, "only {} items went through", book.completed.len());
+    assert!(
+        wrong.is_empty(),
+        "{} of {}: {:#?}",
+        wrong.len(),
+        book.produced.len(),
+        &wrong[..wrong.len().min(10)]
+    );
+    eprintln!(
+        "{} acknowledged, {} completed, {} of unknown end, {} left: nothing lost, back or doubled",
+        book.produced.len(),
+        book.completed.len(),
+        book.maybe_completed.len(),
+        here.len()
+    );
+}
+
+fn free_address() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("an address").to_string()
+}
+
+async fn until_ok<T, F>(call: impl Fn() -> F) -> T
+where
+    F: Future<Output = leasehold_client::Result<T>>,
+{
+    let started = Instant::now();
+    loop {
+        match call().await {
+            Ok(answer) => return answer,
+            Err(error) if started.elapsed() > Duration::from_secs(60) => panic!("not in a minute: {error}"),
+            Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
+        }
+    }
+}
+
+async fn until(condition: impl Fn() -> bool, what: &str) {
+    let started = Instant::now();
+    while !condition() {
+        assert!(started.elapsed() < Duration::from_secs(60), "not in a minute: {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// How often to strike; `LEASEHOLD_BLOWS` asks for more.
+pub(crate) fn blows(default: u32) -> u32 {
+    std::env::var("LEASEHOLD_BLOWS").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
