@@ -7,11 +7,12 @@ mod faults;
 mod fixture;
 
 use leasehold_core::Timestamp;
-use leasehold_queue::{Item, ItemId, store_conformance};
+use leasehold_queue::{Item, ItemId, queue_conformance, store_conformance};
 
 use fixture::Embedded;
 
 store_conformance!(Embedded);
+queue_conformance!(Embedded);
 
 /// A ready item that never dies.
 fn item(id: ItemId) -> Item {

@@ -19,3 +19,7 @@ leasehold_queue::store_conformance!(
     fixture::Postgres,
     [ignore = "needs PostgreSQL: cargo xtask test postgres"]
 );
+leasehold_queue::queue_conformance!(
+    fixture::Postgres,
+    [ignore = "needs PostgreSQL: cargo xtask test postgres"]
+);

@@ -68,7 +68,7 @@ impl Engine {
     /// Deletes leased items: they are done. All of them or none.
     ///
     /// Dropped midway, they may be deleted or not. If the store loses its answer, ids that are gone afterwards count
-    /// as completed, whoever deleted them.
+    /// as completed if they were surely held before; otherwise, as after a restart, the outcome is unknown.
     ///
     /// # Errors
     /// [`Error::ItemNotFound`] or [`Error::NotLeased`] for the first id that cannot be completed;

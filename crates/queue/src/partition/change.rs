@@ -12,6 +12,7 @@ use super::health::repeat;
 use super::produce::later;
 use super::recover::Unsettled;
 use super::{Answers, Partition, answer_all, split};
+use crate::call::unknown;
 use crate::queue::message::{Change as Request, Fate, Report, Wish};
 use crate::store::{Change, Missing, Verdict};
 use crate::{Error, Item, ItemId, ItemState};
@@ -22,8 +23,17 @@ pub(super) struct ChangeBatch {
     requests: Vec<Request>,
     /// What each asks of the store.
     changes: Vec<Vec<Change>>,
-    /// When the extended leases end, or when it happened.
-    now: Timestamp,
+    /// Whether all items of each were surely held before.
+    were_held: Vec<bool>,
+}
+
+/// What is known of a request whose answer was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lost {
+    Happened,
+    DidNotHappen,
+    /// Its items are gone, and may have been so before.
+    Unknown,
 }
 
 impl Partition {
@@ -69,7 +79,9 @@ impl Partition {
             requests.iter().map(|request| self.changes(request, &spent, now)).collect();
         let slices: Vec<&[Change]> = changes.iter().map(Vec::as_slice).collect();
         let outcome = self.store.change(&slices).await;
-        let batch = ChangeBatch { requests, changes, now };
+        let is_held = |changes: &Vec<Change>| changes.iter().all(|change| self.held.knows(change.id()));
+        let were_held = changes.iter().map(is_held).collect();
+        let batch = ChangeBatch { requests, changes, were_held };
         match outcome {
             Ok(verdicts) => {
                 self.strikes = 0;
@@ -167,6 +179,9 @@ impl Partition {
         let mut deadline = None;
         let (mut retried, mut dead) = (0_u64, 0_u64);
         for change in changes {
+            if !matches!(change, Change::Extend { .. }) {
+                self.held.remove([change.id()]);
+            }
             match *change {
                 // Without a dead queue the dead are deleted.
                 Change::Complete { .. } if matches!(wish, Wish::Retry(_)) => dead += 1,
@@ -249,6 +264,15 @@ impl Partition {
         answer_all(answers);
     }
 
+    /// Nobody can say any more whether it happened.
+    pub(super) fn give_up_change(&mut self, batch: ChangeBatch) {
+        self.report_changes(batch.requests.len());
+        for request in batch.requests {
+            let operation = request.wish.operation();
+            request.call.answer(Err(unknown(operation, "the answer of the store was lost")));
+        }
+    }
+
     fn refuse_changes(&mut self, requests: Vec<Request>) {
         self.report_changes(requests.len());
         for request in requests {
@@ -273,23 +297,38 @@ impl ChangeBatch {
         ids.collect()
     }
 
-    /// Whether each request has happened, to go by what is stored now. Completed items are gone; so an item that was
-    /// gone before counts as completed by a request of which the answer was lost.
-    pub(super) fn happened(&self, items: &HashMap<ItemId, Item>) -> Vec<bool> {
-        self.changes.iter().map(|changes| changes.iter().all(|change| has_happened(change, items))).collect()
+    /// What has become of each request, to go by what is stored now. All of its changes happened, or none.
+    pub(super) fn lost(&self, items: &HashMap<ItemId, Item>) -> Vec<Lost> {
+        let lost = |(changes, were_held): (&Vec<Change>, &bool)| {
+            let happened = changes.iter().all(|change| has_happened(change, items));
+            let is_proven = changes.iter().any(|change| !matches!(change, Change::Complete { .. }));
+            match (happened, is_proven || *were_held) {
+                (false, _) => Lost::DidNotHappen,
+                (true, true) => Lost::Happened,
+                (true, false) => Lost::Unknown,
+            }
+        };
+        self.changes.iter().zip(&self.were_held).map(lost).collect()
     }
 
-    /// Splits off the requests that have not happened.
-    pub(super) fn split(self, happened: &[bool]) -> (Self, Self) {
-        let now = self.now;
-        let empty = || ChangeBatch { requests: Vec::new(), changes: Vec::new(), now };
-        let (mut done, mut undone) = (empty(), empty());
-        for ((request, changes), happened) in self.requests.into_iter().zip(self.changes).zip(happened) {
-            let side = if *happened { &mut done } else { &mut undone };
+    /// Splits off the requests of one fate.
+    pub(super) fn split_off(&mut self, lost: &mut Vec<Lost>, fate: Lost) -> Self {
+        let mut off = ChangeBatch { requests: Vec::new(), changes: Vec::new(), were_held: Vec::new() };
+        let mut rest = ChangeBatch { requests: Vec::new(), changes: Vec::new(), were_held: Vec::new() };
+        let mut rest_lost = Vec::new();
+        let all = self.requests.drain(..).zip(self.changes.drain(..)).zip(self.were_held.drain(..));
+        for (((request, changes), were_held), one) in all.zip(lost.drain(..)) {
+            let side = if one == fate { &mut off } else { &mut rest };
             side.requests.push(request);
             side.changes.push(changes);
+            side.were_held.push(were_held);
+            if one != fate {
+                rest_lost.push(one);
+            }
         }
-        (done, undone)
+        *self = rest;
+        *lost = rest_lost;
+        off
     }
 
     pub(super) fn len(&self) -> usize {

@@ -209,6 +209,7 @@ impl Partition {
 
     async fn remove(&mut self, ids: &[ItemId]) -> Result<Removed> {
         self.require_well()?;
+        self.held.remove(ids.iter().copied());
         let removed = match self.store.remove(ids).await {
             // Deleting what is deleted changes nothing, so it is simply done again.
             Err(error @ StoreError::Indeterminate { .. }) => {
@@ -224,6 +225,9 @@ impl Partition {
 
     async fn clear(&mut self, ready: bool, leased: bool, scheduled: bool) -> Result<Removed> {
         self.require_well()?;
+        if leased {
+            self.held.forget();
+        }
         let removed = match self.store.clear(ready, leased, scheduled).await {
             Err(error @ StoreError::Indeterminate { .. }) => {
                 self.mark_failed(&error);

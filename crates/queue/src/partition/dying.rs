@@ -45,6 +45,8 @@ impl Dying {
 impl Partition {
     /// Deletes the dead, or sends them to the dead queue.
     pub(super) async fn bury(&mut self, ids: Vec<ItemId>) {
+        // Whoever held them holds them no more.
+        self.held.remove(ids.iter().copied());
         self.dying.frozen.extend(ids);
         if self.dying.retry_at.is_none() {
             self.move_dying().await;

@@ -127,6 +127,7 @@ impl Partition {
                 continue;
             }
             leased += count(items.len());
+            self.held.add(items.iter().map(|item| item.id));
             self.expect_lease(items.iter().filter_map(|item| item.lease_deadline).min());
             report.released.push((lease.client_id, lease.call.number));
             answers.push((lease.call, Ok(Leased { partition, items })));

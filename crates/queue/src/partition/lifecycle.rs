@@ -106,6 +106,7 @@ impl Partition {
         if !moves.is_empty() {
             let placed = self.store.requeue(&moves).await?;
             self.strikes = 0;
+            self.held.remove(moves.iter().map(|(id, _)| *id));
             self.count_requeued(placed.iter().filter_map(|id| actions.get(id)));
             self.report(Report::default());
         }

@@ -6,6 +6,7 @@ mod change;
 mod cold;
 mod dying;
 mod health;
+mod held;
 mod inbox;
 mod lease;
 mod lifecycle;
@@ -30,6 +31,7 @@ use crate::undertaker::UndertakerHandle;
 use crate::{Error, ItemIds, PartitionStore, QueueInfo, StoreError};
 use dying::Dying;
 use health::{Health, chain};
+use held::Held;
 use inbox::Inbox;
 use recover::Unsettled;
 use timed_store::TimedStore;
@@ -73,6 +75,7 @@ pub(crate) struct Partition {
     /// No lifecycle pass before this.
     rest_until: Option<Timestamp>,
     dying: Dying,
+    held: Held,
     /// Writes of which nobody knows yet whether they happened.
     unsettled: Vec<Unsettled>,
     totals: Totals,
@@ -104,6 +107,7 @@ impl Partition {
             deadlines: Deadlines::default(),
             rest_until: None,
             dying: Dying::default(),
+            held: Held::default(),
             unsettled: Vec::new(),
             totals: Totals::default(),
             config,

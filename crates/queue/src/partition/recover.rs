@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::Partition;
-use super::change::ChangeBatch;
+use super::change::{ChangeBatch, Lost};
 use super::health::Health;
 use super::lease::LeaseBatch;
 use super::produce::ProduceBatch;
@@ -54,6 +54,7 @@ impl Partition {
         self.deadlines = opened.deadlines;
         self.expired_ready = 0;
         self.rest_until = None;
+        self.held.forget();
         self.ids.raise_above(opened.id_max);
         while let Some(write) = self.unsettled.pop() {
             if let Err((error, write)) = self.settle(write).await {
@@ -86,14 +87,16 @@ impl Partition {
         Ok(())
     }
 
-    async fn settle_lost_change(&mut self, batch: ChangeBatch, items: Vec<Item>) {
+    async fn settle_lost_change(&mut self, mut batch: ChangeBatch, items: Vec<Item>) {
         let items: HashMap<ItemId, Item> = items.into_iter().map(|item| (item.id, item)).collect();
-        let happened = batch.happened(&items);
-        let (done, undone) = batch.split(&happened);
-        let lost: Box<dyn std::error::Error + Send + Sync> = "the answer of the store was lost".into();
-        self.undo_change(undone, &StoreError::Unavailable { operation: "change", source: lost });
-        let verdicts = vec![Verdict::Done; done.len()];
-        self.settle_change(done, verdicts).await;
+        let mut lost = batch.lost(&items);
+        let undone = batch.split_off(&mut lost, Lost::DidNotHappen);
+        let unknown = batch.split_off(&mut lost, Lost::Unknown);
+        let source: Box<dyn std::error::Error + Send + Sync> = "the answer of the store was lost".into();
+        self.undo_change(undone, &StoreError::Unavailable { operation: "change", source });
+        self.give_up_change(unknown);
+        let verdicts = vec![Verdict::Done; batch.len()];
+        self.settle_change(batch, verdicts).await;
     }
 
     fn undo(&mut self, write: Unsettled, error: &StoreError) {

@@ -112,6 +112,7 @@ macro_rules! queue_conformance {
             failures: lost_answer_of_a_produce_is_settled,
             failures: lost_answer_of_a_lease_is_settled,
             failures: lost_answer_of_a_complete_is_settled,
+            failures: lost_answer_does_not_complete_what_was_not_held,
             failures: lost_answer_of_a_retry_is_settled,
             failures: store_that_hangs_does_not_hang_callers,
             failures: outcome_that_stays_unknown_is_said_to_be,

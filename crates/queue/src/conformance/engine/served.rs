@@ -10,6 +10,7 @@ use tokio::task::JoinHandle;
 
 use super::faulty::{Faults, FaultyStore};
 use crate::conformance::Harness;
+use crate::store::memory::MemoryQueues;
 use crate::{
     Backoff, CompleteRequest, Config, Engine, EngineClock, Error, GivenId, Item, LeaseRequest, Leased,
     ListItems, NamedStore, Namespace, NewItem, PartitionStats, ProduceRequest, Produced, QueueChange,
@@ -60,6 +61,8 @@ impl<H: Harness> Served<H> {
     /// Ends the engine and the store, and starts both anew.
     pub(super) async fn restart(&mut self) {
         self.stop().await;
+        // The handles of the old engine must be gone: a store that one process owns is not opened twice.
+        self.engine = Engine::new(self.config.clone(), Arc::new(MemoryQueues::default()), Vec::new());
         let harness = self.harness.take().expect("a harness is always put back");
         let harness = harness.restart().await;
         self.engine = engine(&harness, &self.faults, &self.config);
