@@ -28,7 +28,8 @@ pub use location::{BackendLocation, BackendOptions};
 /// The least a store must do to hold locks. Waiting, retrying and guards are built on top, once.
 ///
 /// Every operation is one atomic step of the store: what it decides and what it writes cannot be torn apart by
-/// another client, an expiry or a crash. Nothing is retried here. Dropping a future midway may leave the step
+/// another client, an expiry or a crash. Nothing is retried here, save a commit
+/// that a store refused because a document had changed, which had no effect. Dropping a future midway may leave the step
 /// done or not done; the caller that needs to know looks the lock id up.
 #[async_trait]
 pub trait LockBackend: Debug + Send + Sync + 'static {
