@@ -32,6 +32,9 @@ struct Arguments {
     /// Bytes of a payload.
     #[arg(long, default_value_t = 100)]
     payload: usize,
+    /// In place of rounds: cycle so many items through the store, and show how rate, lease and table drift.
+    #[arg(long)]
+    drift: Option<u64>,
     /// Keep a transaction open beside the cycles, which keeps every dead row alive.
     #[arg(long)]
     long_transaction: bool,
@@ -48,6 +51,9 @@ async fn main() -> Outcome {
     if arguments.long_transaction {
         beside.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1").await?;
     }
+    if let Some(items) = arguments.drift {
+        return drift(&url, &beside, items, arguments.payload).await;
+    }
     println!(
         "cycle of produce, lease, complete; items/s, median (lowest to highest round); PostgreSQL {}",
         cluster.version()
@@ -57,22 +63,60 @@ async fn main() -> Outcome {
         let mut raw = Raw::start(&url, *batch, payload.clone()).await?;
         let mut store = Ours::start(&url, *batch, payload).await?;
         let (mut raws, mut ours) = (Vec::new(), Vec::new());
+        let mut wal = Vec::new();
         for _ in 0..arguments.rounds {
             let slice = Duration::from_secs_f64(arguments.seconds);
             raws.push(rate(&mut raw, *batch, slice).await?);
+            let before = wal_bytes(&beside).await?;
             ours.push(rate(&mut store, *batch, slice).await?);
+            let items = ours.last().copied().unwrap_or_default() * arguments.seconds;
+            wal.push((wal_bytes(&beside).await? - before) / items.max(1.0));
         }
         let ratios: Vec<f64> = ours.iter().zip(&raws).map(|(ours, raw)| ours / raw).collect();
         println!(
-            "  {batch:>4} at once  raw {}  store {}  {:.2} x",
+            "  {batch:>4} at once  raw {}  store {}  {:.2} x  WAL {:.0} bytes/item",
             shown(&raws),
             shown(&ours),
-            median(&ratios)
+            median(&ratios),
+            median(&wal)
         );
         raw.client.batch_execute("DROP TABLE raw_items").await?;
         store.store.drop_partition(&store.partition).await?;
     }
     Ok(())
+}
+
+/// Cycles items in batches of 100 and shows ten windows of them.
+async fn drift(url: &str, beside: &Client, items: u64, payload: usize) -> Outcome {
+    const BATCH: u64 = 100;
+    let mut store = Ours::start(url, usize::try_from(BATCH)?, vec![b'x'; payload]).await?;
+    println!("items cycled, items/s, lease p50 in ms, dead rows, table and indexes in MB");
+    for window in 1..=10_u64 {
+        let (started, mut leases) = (Instant::now(), Vec::new());
+        for _ in 0..items / 10 / BATCH {
+            leases.push(store.timed_cycle().await?.as_secs_f64() * 1_000.0);
+        }
+        let rate = (items / 10) as f64 / started.elapsed().as_secs_f64();
+        let row = beside
+            .query_one(
+                "SELECT n_dead_tup::float8, pg_total_relation_size(relid)::float8 / 1e6 FROM pg_stat_user_tables
+                  WHERE relname LIKE 'items\\_%' ORDER BY 2 DESC LIMIT 1",
+                &[],
+            )
+            .await?;
+        let (dead, megabytes): (f64, f64) = (row.get(0), row.get(1));
+        println!(
+            "  {:>9}  {rate:>7.0}  {:>6.2}  {dead:>9.0}  {megabytes:>7.1}",
+            window * items / 10,
+            median(&leases)
+        );
+    }
+    Ok(())
+}
+
+async fn wal_bytes(client: &Client) -> Outcome<f64> {
+    let row = client.query_one("SELECT (pg_current_wal_lsn() - '0/0'::pg_lsn)::float8", &[]).await?;
+    Ok(row.get(0))
 }
 
 trait Cycle {
@@ -217,16 +261,25 @@ impl Ours {
 
 impl Cycle for Ours {
     async fn cycle(&mut self) -> Outcome {
+        self.timed_cycle().await.map(drop)
+    }
+}
+
+impl Ours {
+    /// One cycle; how long its lease took.
+    async fn timed_cycle(&mut self) -> Outcome<Duration> {
         self.place(self.batch).await?;
         let now = now();
         let limit = NonZeroUsize::new(self.batch).ok_or("no batch")?;
         let deadline = now.saturating_add(Duration::from_secs(60));
+        let asked = Instant::now();
         let ready = self.owner.next_ready(limit, now).await?;
         let picks: Vec<_> = ready.iter().map(|id| Pick { id: *id, deadline }).collect();
         assert_eq!(self.owner.lease(&picks).await?.len(), self.batch);
+        let took = asked.elapsed();
         let changes: Vec<_> = ready.iter().map(|id| Change::Complete { id: *id }).collect();
         assert_eq!(self.owner.change(&[&changes]).await?, [Verdict::Done]);
-        Ok(())
+        Ok(took)
     }
 }
 
