@@ -1,6 +1,7 @@
 //! What the engine promises over every store.
 
 pub mod changes;
+pub mod concurrency;
 pub mod crowds;
 pub mod death;
 pub mod failures;
@@ -10,7 +11,9 @@ pub mod leases;
 pub mod management;
 pub mod order;
 
+mod dice;
 mod faulty;
+mod linearizability;
 mod served;
 
 pub use faulty::{Fault, Faults};
@@ -135,7 +138,9 @@ macro_rules! queue_conformance {
             crowds: shutdown_finishes_what_is_being_written,
             crowds: shutdown_is_bounded_when_the_store_hangs,
             crowds: shutdown_while_everything_fails,
-            history: random_work_over_a_failing_store_keeps_every_promise
+            history: random_work_over_a_failing_store_keeps_every_promise,
+            concurrency: concurrent_history_is_linearizable,
+            concurrency: concurrent_history_over_a_failing_store_is_linearizable
         );
     };
     (@cases $harness:ty, [$attribute:meta], $($promise:ident: $case:ident),+) => {
