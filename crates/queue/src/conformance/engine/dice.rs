@@ -27,8 +27,7 @@ pub(super) fn asked_for(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
 }
 
-/// The seed of a run, the first that was given of these; of a run that repeats nothing, one of its own.
-pub(super) fn seed(names: &[&str]) -> u64 {
-    let given = names.iter().find_map(|name| asked_for(name));
-    given.unwrap_or_else(|| 0x5eed + u64::from(std::process::id()))
+/// The seed of a run that is to be repeated; otherwise one of its own.
+pub(super) fn seed(name: &str) -> u64 {
+    asked_for(name).unwrap_or_else(|| 0x5eed + u64::from(std::process::id()))
 }
