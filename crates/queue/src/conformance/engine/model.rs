@@ -1,4 +1,4 @@
-//! Random requests of every kind, answered by the engine and by a [`Reference`] that knows nothing of it.
+//! Random requests of every kind, answered by the engine and by a reference that knows nothing of it.
 
 use std::time::Duration;
 
