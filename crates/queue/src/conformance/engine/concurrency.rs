@@ -99,7 +99,12 @@ async fn record<H: Harness>(served: &Served<H>, seed: u64, failing: bool) -> Vec
             stats.failures == 0 && stats.counts.leased == 0
         })
         .await;
-    recorder.list(&served.engine, &name(&queue)).await;
+    let left = recorder.list(&served.engine, &name(&queue)).await.expect("the partition is well");
+    if !left.is_empty() {
+        // All of it can be had at once: nothing is promised to anyone who is gone.
+        let leased = served.lease(&queue, 1_000).await;
+        assert!(leased.items.iter().map(|item| item.id).eq(left), "seed {seed}: {leased:?}");
+    }
     served.engine.delete_queue(&name(&queue)).await.expect("delete");
     let mut calls = std::mem::take(&mut *recorder.calls.lock());
     calls.sort_by_key(|call| call.started);
@@ -134,7 +139,7 @@ impl Client {
             match self.dice.roll(20) {
                 0..6 => self.produce(call).await,
                 6..12 => self.lease().await,
-                12 => self.recorder.list(&self.engine, &self.queue).await,
+                12 => drop(self.recorder.list(&self.engine, &self.queue).await),
                 _ if self.ids.is_empty() => self.lease().await,
                 choice => self.change(choice).await,
             }
@@ -258,17 +263,20 @@ impl Recorder {
         self.calls.lock().push(Call { started, ended: NEVER, operation });
     }
 
-    async fn list(&self, engine: &Engine, queue: &QueueName) {
+    /// The ids, unless the partition is failing.
+    async fn list(&self, engine: &Engine, queue: &QueueName) -> Option<Vec<ItemId>> {
         let started = self.tick();
         let list = ListItems { queue, partition: 0, pivot: "", limit: 0 };
         match engine.list_items(list).await {
             Ok(items) => {
                 let listed =
                     |item: &Item| Listed { payload: payload(item), id: item.id, is_leased: item.is_leased };
+                let ids = items.iter().map(|item| item.id).collect();
                 let items = items.iter().map(listed).collect();
                 self.record(started, Operation::List { items });
+                Some(ids)
             }
-            Err(Error::PartitionFailing { .. } | Error::Storage(_)) => {}
+            Err(Error::PartitionFailing { .. } | Error::Storage(_)) => None,
             Err(error) => panic!("{error}"),
         }
     }
