@@ -21,6 +21,8 @@ use crate::{
 const HISTORIES: u64 = 24;
 const CLIENTS: u64 = 5;
 const CALLS_PER_CLIENT: u64 = 12;
+/// How often the clock moves at most; a slow store must not make a history longer.
+const ADVANCES_MAX: u32 = 8;
 
 /// Clients that produce, lease, complete, give back, extend and list, while leases run out under them.
 pub async fn concurrent_history_is_linearizable<H: Harness>(served: &mut Served<H>) {
@@ -77,12 +79,14 @@ async fn record<H: Harness>(served: &Served<H>, seed: u64, failing: bool) -> Vec
         clients.spawn(client.run());
     }
     let mut dice = Dice(seed + 7_777);
+    let mut advances = 0;
     while !clients.is_empty() {
         if failing && served.faults.len() < 2 && dice.chance(30) {
             break_something(served, &mut dice);
         }
-        if dice.chance(8) {
+        if advances < ADVANCES_MAX && dice.chance(8) {
             advance(served, &recorder);
+            advances += 1;
         }
         if let Ok(Some(ended)) = tokio::time::timeout(Duration::from_millis(1), clients.join_next()).await {
             ended.expect("no client panics");

@@ -102,6 +102,24 @@ struct State {
     now: Timestamp,
 }
 
+/// Histories are short, or the search is long.
+const CALLS_MAX: usize = 256;
+
+/// The calls that have their place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Done([u64; CALLS_MAX / 64]);
+
+impl Done {
+    fn has(self, call: usize) -> bool {
+        self.0[call / 64] & (1 << (call % 64)) != 0
+    }
+
+    fn with(mut self, call: usize) -> Self {
+        self.0[call / 64] |= 1 << (call % 64);
+        self
+    }
+}
+
 /// The history, and what its ids tell.
 struct Search<'a> {
     history: &'a [Call],
@@ -112,9 +130,9 @@ struct Search<'a> {
 }
 
 /// Looks for an order that respects time (what ended before another started comes first) and in which every answer is
-/// right. At most 128 calls.
+/// right.
 pub(super) fn is_linearizable(history: &[Call], start: Timestamp) -> bool {
-    assert!(history.len() <= 128, "a history of {} calls is too long to check", history.len());
+    assert!(history.len() <= CALLS_MAX, "a history of {} calls is too long to check", history.len());
     let Some(search) = Search::of(history) else {
         return false;
     };
@@ -125,7 +143,7 @@ pub(super) fn is_linearizable(history: &[Call], start: Timestamp) -> bool {
         now: start,
     };
     let mut seen = HashSet::new();
-    let mut open = vec![(0_u128, first)];
+    let mut open = vec![(Done::default(), first)];
     while let Some((done, state)) = open.pop() {
         if search.is_over(done, &state) {
             return true;
@@ -175,13 +193,13 @@ impl<'a> Search<'a> {
     }
 
     /// Every call that was answered has its place, and every id was given.
-    fn is_over(&self, done: u128, state: &State) -> bool {
-        let answered = |(index, call): (usize, &Call)| done & (1 << index) != 0 || call.ended == NEVER;
+    fn is_over(&self, done: Done, state: &State) -> bool {
+        let answered = |(index, call): (usize, &Call)| done.has(index) || call.ended == NEVER;
         state.entered == self.entries.len() && self.history.iter().enumerate().all(answered)
     }
 
     /// All that could come next.
-    fn steps(&self, done: u128, state: &State, open: &mut Vec<(u128, State)>) {
+    fn steps(&self, done: Done, state: &State, open: &mut Vec<(Done, State)>) {
         // A lease that is over ends when the queue comes to it; the item is the one that enters next.
         if let Some((_, item)) = self.entries.get(state.entered)
             && let Place::Held(_, deadline) = state.places[*item]
@@ -191,10 +209,10 @@ impl<'a> Search<'a> {
             next.places[*item] = Place::Nowhere;
             open.extend(self.enter(*item, &mut next).then_some((done, next)));
         }
-        let pending = || self.history.iter().enumerate().filter(move |(index, _)| done & (1 << index) == 0);
+        let pending = || self.history.iter().enumerate().filter(move |(index, _)| !done.has(*index));
         let first_end = pending().map(|(_, call)| call.ended).min().unwrap_or(NEVER);
         for (index, call) in pending().filter(|(_, call)| call.started <= first_end) {
-            open.extend(self.after(state, &call.operation).map(|next| (done | 1 << index, next)));
+            open.extend(self.after(state, &call.operation).map(|next| (done.with(index), next)));
         }
     }
 
