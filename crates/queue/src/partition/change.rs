@@ -44,36 +44,48 @@ impl Partition {
         }
         let (mut requests, abandoned) = split(requests, |request| request.call.take());
         self.report_changes(abandoned.len());
-        if !self.health.is_well() {
-            return self.refuse_changes(requests);
-        }
         requests.sort_by_key(|request| match request.wish {
             Wish::Complete => 0,
             Wish::Retry(_) => 1,
             Wish::Extend(_) => 2,
         });
+        while !requests.is_empty() {
+            requests = self.change_some(requests).await;
+        }
+    }
+
+    /// Returns those that have to wait for what the others do.
+    async fn change_some(&mut self, requests: Vec<Request>) -> Vec<Request> {
+        if !self.health.is_well() {
+            self.refuse_changes(requests);
+            return Vec::new();
+        }
         let dying = &self.dying;
         let is_sound = |request: &mut Request| {
-            request.ids.malformed.is_none() && !request.ids.good.iter().any(|id| dying.holds(id))
+            request.ids.malformed.is_none()
+                && !request.ids.good.iter().any(|id| dying.holds(id))
+                && !(matches!(request.wish, Wish::Retry(_)) && has_repeated(&request.ids.good))
         };
         let (requests, unsound) = split(requests, is_sound);
         if !unsound.is_empty() {
             self.judge(unsound).await;
         }
-        self.write_changes(requests).await;
+        self.write_changes(requests).await
     }
 
-    async fn write_changes(&mut self, requests: Vec<Request>) {
+    async fn write_changes(&mut self, requests: Vec<Request>) -> Vec<Request> {
         if requests.is_empty() {
-            return;
+            return requests;
         }
         let spent = match self.spent(&requests).await {
             Ok(spent) => spent,
             Err(error) => {
                 self.mark_failed(&error);
-                return self.refuse_changes(requests);
+                self.refuse_changes(requests);
+                return Vec::new();
             }
         };
+        let (requests, waiting) = self.split_by_death(requests, &spent);
         let now = self.now();
         let changes: Vec<Vec<Change>> =
             requests.iter().map(|request| self.changes(request, &spent, now)).collect();
@@ -94,6 +106,29 @@ impl Partition {
             }
             Err(error) => self.failed(&error, Unsettled::Change(batch)).await,
         }
+        waiting
+    }
+
+    /// Splits off requests about items that an earlier one declares dead. To the store these are still held until they
+    /// have moved; here nobody holds them once that is written.
+    fn split_by_death(
+        &self,
+        requests: Vec<Request>,
+        spent: &HashSet<ItemId>,
+    ) -> (Vec<Request>, Vec<Request>) {
+        if requests.len() == 1 || self.info.options.dead_queue.is_none() {
+            return (requests, Vec::new());
+        }
+        let mut dead = HashSet::new();
+        split(requests, |request| {
+            let is_free = dead.is_empty() || !request.ids.good.iter().any(|id| dead.contains(id));
+            if is_free && let Wish::Retry(fates) = &request.wish {
+                let ids = request.ids.good.iter().zip(fates);
+                let dies = |(id, fate): &(&ItemId, &Fate)| matches!(fate, Fate::Dead) || spent.contains(*id);
+                dead.extend(ids.filter(dies).map(|(id, _)| *id));
+            }
+            is_free
+        })
     }
 
     /// Which of the items to be retried have had their last attempt. Asks the store only if attempts are limited.
@@ -235,8 +270,11 @@ impl Partition {
     }
 
     fn first_error(&self, request: &Request, items: &HashMap<ItemId, Item>) -> Error {
+        let ends = !matches!(request.wish, Wish::Extend(_));
+        let mut ended = HashSet::new();
         for id in &request.ids.good {
-            let item = items.get(id).filter(|_| !self.dying.holds(id));
+            let is_gone = self.dying.holds(id) || (ends && !ended.insert(*id));
+            let item = items.get(id).filter(|_| !is_gone);
             match item.map(Item::state) {
                 None | Some(ItemState::Scheduled) => return refused(*id, Missing::Item, &request.wish),
                 Some(ItemState::Ready) => return refused(*id, Missing::Lease, &request.wish),
@@ -334,6 +372,11 @@ impl ChangeBatch {
     pub(super) fn len(&self) -> usize {
         self.requests.len()
     }
+}
+
+fn has_repeated(ids: &[ItemId]) -> bool {
+    let mut seen = HashSet::with_capacity(ids.len());
+    ids.len() > 1 && !ids.iter().all(|id| seen.insert(*id))
 }
 
 fn has_happened(change: &Change, items: &HashMap<ItemId, Item>) -> bool {

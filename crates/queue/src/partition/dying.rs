@@ -134,6 +134,10 @@ impl Partition {
         for id in ids {
             self.dying.frozen.remove(id);
         }
+        if self.dying.is_empty() {
+            // Nothing hides the deadlines of others any more.
+            self.rest_until = None;
+        }
     }
 
     /// The partition is opened anew before anything else, and what is dying tried again then.

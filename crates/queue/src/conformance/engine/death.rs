@@ -3,7 +3,7 @@
 use super::faulty::Fault;
 use super::served::{HOUR, LATE, MINUTE, SECOND, Served, name, payloads, words};
 use crate::conformance::Harness;
-use crate::{ImportItem, NewItem, QueueChange};
+use crate::{ImportItem, NewItem, QueueChange, RetryItem, RetryRequest};
 
 async fn with_dead_queue<H: Harness>(served: &Served<H>, set: impl FnOnce(&mut QueueChange)) {
     served.create_with("dead", |queue| queue.expire_timeout = 48 * HOUR).await;
@@ -259,6 +259,61 @@ pub async fn dying_items_survive_a_restart<H: Harness>(served: &mut Served<H>) {
     }
     served.advance(SECOND);
     served.stats("jobs").await;
+    served.until_ready("dead", 1).await;
+    served.until_empty("jobs").await;
+}
+
+/// What dies after others have gone is not late because of them.
+pub async fn death_does_not_delay_the_next<H: Harness>(served: &mut Served<H>) {
+    with_dead_queue(served, |_| {}).await;
+    let expire_deadline = Some(served.now().saturating_sub(SECOND));
+    for dead in 1..=3 {
+        let item = ImportItem { expire_deadline, payload: dead.to_string().into(), ..ImportItem::default() };
+        served.engine.import_items(&name("jobs"), 0, vec![item]).await.expect("import");
+        served.until_ready("dead", dead).await;
+        served.until_empty("jobs").await;
+    }
+}
+
+/// An item that is declared dead twice in one request, or returned as well, is refused as one that is gone.
+pub async fn item_is_declared_dead_once_in_a_request<H: Harness>(served: &mut Served<H>) {
+    with_dead_queue(served, |_| {}).await;
+    served.produce("jobs", &["a"]).await;
+    let leased = served.lease("jobs", 1).await;
+    let id = leased.items[0].id;
+    let does_not_exist = format!("invalid storage id; '{id}' does not exist");
+    for dead in [true, false] {
+        let items = vec![
+            RetryItem { id: id.into(), retry_at: None, dead: true },
+            RetryItem { id: id.into(), retry_at: None, dead },
+        ];
+        let request = RetryRequest { queue: name("jobs"), partition: 0, items };
+        assert_eq!(words(served.engine.retry(request).await), does_not_exist);
+    }
+    served.retry("jobs", &leased, None, true).await.expect("still held");
+    served.until_ready("dead", 1).await;
+}
+
+/// Of two retries that come together one declares the item dead; then the other finds it gone.
+pub async fn item_declared_dead_is_not_returned_in_the_same_turn<H: Harness>(served: &mut Served<H>) {
+    with_dead_queue(served, |_| {}).await;
+    served.produce("jobs", &["a"]).await;
+    let leased = served.lease("jobs", 1).await;
+    served.engine.pause(&name("jobs")).await.expect("pause");
+    let mut retries = Vec::new();
+    for dead in [true, false] {
+        let items = vec![RetryItem { id: leased.items[0].id.into(), retry_at: None, dead }];
+        let request = RetryRequest { queue: name("jobs"), partition: 0, items };
+        let engine = served.engine.clone();
+        let before = served.stats("jobs").await.complete_waiting;
+        retries.push(tokio::spawn(async move { engine.retry(request).await }));
+        served.until(|| async { served.stats("jobs").await.complete_waiting > before }).await;
+    }
+    served.engine.unpause(&name("jobs")).await.expect("unpause");
+    let [first, second] = retries.try_into().expect("two");
+    first.await.expect("it ends").expect("it was held");
+    let refused = words(second.await.expect("it ends"));
+    assert_eq!(refused, format!("invalid storage id; '{}' does not exist", leased.items[0].id));
     served.until_ready("dead", 1).await;
     served.until_empty("jobs").await;
 }

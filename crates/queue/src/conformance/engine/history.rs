@@ -7,6 +7,7 @@ use std::time::Duration;
 use leasehold_core::Timestamp;
 use parking_lot::Mutex;
 
+use super::dice::Dice;
 use super::faulty::Fault;
 use super::served::{LATE, MINUTE, PATIENCE, Served, name, new_item};
 use crate::conformance::Harness;
@@ -37,16 +38,6 @@ struct Fate {
 
 /// The books: by payload, which is different for every item.
 type Books = Arc<Mutex<HashMap<String, Fate>>>;
-
-/// A generator good enough for tests, the same on every run.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % sides
-    }
-}
 
 /// Nothing acknowledged is lost, nothing completed comes back, nothing is held twice, whatever the store does.
 pub async fn random_work_over_a_failing_store_keeps_every_promise<H: Harness>(served: &mut Served<H>) {

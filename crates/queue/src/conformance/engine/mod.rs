@@ -1,6 +1,7 @@
 //! What the engine promises over every store.
 
 pub mod changes;
+pub mod concurrency;
 pub mod crowds;
 pub mod death;
 pub mod failures;
@@ -8,9 +9,13 @@ pub mod history;
 pub mod inspection;
 pub mod leases;
 pub mod management;
+pub mod model;
 pub mod order;
 
+mod dice;
 mod faulty;
+mod linearizability;
+mod reference;
 mod served;
 
 pub use faulty::{Fault, Faults};
@@ -82,6 +87,9 @@ macro_rules! queue_conformance {
             death: missing_dead_queue_holds_up_only_the_dying,
             death: frozen_items_do_not_stop_time,
             death: update_frees_the_frozen,
+            death: death_does_not_delay_the_next,
+            death: item_is_declared_dead_once_in_a_request,
+            death: item_declared_dead_is_not_returned_in_the_same_turn,
             death: repeated_move_makes_no_second_item,
             death: dying_items_survive_a_restart,
             inspection: stats_are_true,
@@ -135,7 +143,11 @@ macro_rules! queue_conformance {
             crowds: shutdown_finishes_what_is_being_written,
             crowds: shutdown_is_bounded_when_the_store_hangs,
             crowds: shutdown_while_everything_fails,
-            history: random_work_over_a_failing_store_keeps_every_promise
+            history: random_work_over_a_failing_store_keeps_every_promise,
+            concurrency: concurrent_history_is_linearizable,
+            concurrency: concurrent_history_over_a_failing_store_is_linearizable,
+            model: random_requests_answer_as_the_reference,
+            model: random_requests_without_a_dead_queue_answer_as_the_reference
         );
     };
     (@cases $harness:ty, [$attribute:meta], $($promise:ident: $case:ident),+) => {
