@@ -111,9 +111,6 @@ pub enum Error {
         /// What the operating system said.
         source: io::Error,
     },
-    /// Accepting connections failed for good.
-    #[error("the server stopped accepting connections")]
-    Accept(#[source] io::Error),
 }
 
 /// A result of this crate.
@@ -142,7 +139,6 @@ impl Error {
             Error::Access(inner) => inner.code(),
             Error::Locks(inner) => inner.code(),
             Error::Listen { .. } => "server.listen",
-            Error::Accept(_) => "server.accept",
         }
     }
 
@@ -169,7 +165,6 @@ impl Error {
             Error::Locks(inner) => inner.class(),
             Error::Listen { source, .. } if source.kind() == io::ErrorKind::InvalidInput => Class::Rejected,
             Error::Listen { .. } => Class::Unavailable,
-            Error::Accept(_) => Class::Internal,
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod config;
 mod config_file;
+mod connections;
 mod error;
 mod location;
 mod recorder;
@@ -13,9 +14,11 @@ mod routes;
 mod server;
 mod services;
 mod store;
+mod write_timeout;
 
 pub use config::{
-    Config, DEFAULT_ADDRESS, DEFAULT_STORE, LocksConfig, PartitionsConfig, QueueConfig, QueuesConfig,
+    Config, DEFAULT_ADDRESS, DEFAULT_STORE, LimitsConfig, LocksConfig, PartitionsConfig, QueueConfig,
+    QueuesConfig, TimeoutsConfig,
 };
 pub use config_file::ConfigFile;
 pub use error::{Error, Result};

@@ -5,16 +5,18 @@ use std::time::Duration;
 
 use leasehold_locks::LockBackend;
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
 
+use crate::connections::Connections;
 use crate::services::Services;
-use crate::{Config, Error, Result, recorder, routes};
+use crate::{Config, Error, Result, TimeoutsConfig, recorder, routes};
 
 /// A server that listens and has its store open, but answers nobody until [`Server::run`].
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
     services: Services,
+    timeouts: TimeoutsConfig,
     stop_timeout: Duration,
 }
 
@@ -36,7 +38,8 @@ impl Server {
         let listener = TcpListener::bind(&config.address).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
         recorder::recorder();
-        Ok(Server { listener, address, services, stop_timeout: config.stop_timeout })
+        let Config { timeouts, stop_timeout, .. } = *config;
+        Ok(Server { listener, address, services, timeouts, stop_timeout })
     }
 
     /// Where it listens: the real port when port 0 was asked for.
@@ -47,24 +50,26 @@ impl Server {
     /// Serves until `stop` is ready, then refuses new connections, answers what is in flight, and returns; what
     /// has not finished within the stop timeout is cut. Dropping the future cuts everything at once.
     pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<()> {
-        let (stopping, stopped) = oneshot::channel();
-        let services = self.services.clone();
-        let graceful = async move {
+        let (stopping, closed) = (CancellationToken::new(), CancellationToken::new());
+        let stopped = async {
             stop.await;
-            // The receiver lives as long as this server; without it nobody is left to be told.
-            let _ = stopping.send(());
+            stopping.cancel();
             // Before the listener closes: those who wait for items get an answer, not a cut connection.
-            services.close().await;
+            self.services.close().await;
+            closed.cancel();
         };
         let out_of_time = async {
-            if stopped.await.is_ok() {
-                tokio::time::sleep(self.stop_timeout).await;
-            }
+            stopping.cancelled().await;
+            tokio::time::sleep(self.stop_timeout).await;
+        };
+        let connections = Connections {
+            listener: self.listener,
+            router: routes::router(self.services.clone()),
+            limit: self.services.limits.connections,
+            timeouts: self.timeouts,
         };
         tokio::select! {
-            served = axum::serve(self.listener, routes::router(self.services.clone())).with_graceful_shutdown(graceful) => {
-                served.map_err(Error::Accept)
-            }
+            _ = async { tokio::join!(connections.serve(closed.clone()), stopped) } => Ok(()),
             () = out_of_time => {
                 tracing::warn!(stop_timeout = ?self.stop_timeout, "cut the requests that were still running");
                 Ok(())

@@ -2,6 +2,8 @@
 
 #[path = "wire/access.rs"]
 mod access;
+#[path = "wire/connections.rs"]
+mod connections;
 mod wire;
 
 mod memory {

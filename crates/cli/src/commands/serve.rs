@@ -65,13 +65,13 @@ impl Serve {
         }
         let (queues, auth) = (file.queues()?, file.auth()?);
         let store = self.store.or(file.store).unwrap_or_else(|| DEFAULT_STORE.to_owned());
+        let address = self.address.or(file.address).unwrap_or_else(|| DEFAULT_ADDRESS.to_owned());
         let config = Config {
             queues,
             auth,
-            store: store.parse::<StoreLocation>()?,
-            address: self.address.or(file.address).unwrap_or_else(|| DEFAULT_ADDRESS.to_owned()),
             locks,
             stop_timeout: self.stop_timeout,
+            ..Config::new(address, store.parse::<StoreLocation>()?)
         };
         block_on(serve(config))
     }

@@ -2,13 +2,15 @@
 
 mod access;
 mod authenticate;
-mod duration;
+mod body;
 mod health;
 mod lock;
 mod metrics;
+mod observe;
 mod operation;
 mod queue;
 mod queues;
+mod request_id;
 mod root;
 mod storage;
 mod wire;
@@ -20,6 +22,7 @@ use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
+pub(crate) use self::body::Bodies;
 use crate::reply::Reply;
 use crate::services::Services;
 
@@ -31,13 +34,13 @@ pub(crate) fn router(services: Services) -> Router {
         .route("/metrics", get(metrics::metrics).fallback(unknown))
         .merge(access::routes())
         .merge(lock::routes())
-        .merge(queue::routes())
+        .merge(queue::routes(services.limits.produce_body_bytes))
         .merge(queues::routes())
         .merge(storage::routes())
         .fallback(unknown)
         .layer(middleware::from_fn_with_state(services.clone(), authenticate::authenticate))
         .layer(middleware::map_response(no_sniff))
-        .layer(middleware::from_fn(duration::observe))
+        .layer(middleware::from_fn(observe::observe))
         .with_state(services)
 }
 

@@ -10,27 +10,20 @@ use http_body_util::{BodyExt, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use leasehold_access::Driver;
-use leasehold_server::{Config, LocksConfig, QueuesConfig, Server};
+use leasehold_server::{Config, Server};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 /// A server on a free port over this store.
 pub(crate) fn config(store: &str) -> Config {
-    Config {
-        address: "127.0.0.1:0".to_owned(),
-        store: store.parse().expect("a store"),
-        queues: QueuesConfig::default(),
-        auth: Driver::None,
-        locks: LocksConfig::default(),
-        stop_timeout: Duration::from_secs(5),
-    }
+    let store = store.parse().expect("a store");
+    Config { stop_timeout: Duration::from_secs(5), ..Config::new("127.0.0.1:0", store) }
 }
 
 /// A running server.
 pub(crate) struct Running {
-    address: SocketAddr,
+    pub(crate) address: SocketAddr,
     client: Client<HttpConnector, Full<Bytes>>,
     stop: CancellationToken,
     /// Ends with the test.
