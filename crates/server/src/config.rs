@@ -15,6 +15,8 @@ pub const DEFAULT_STORE: &str = "./leasehold-data";
 pub struct Config {
     /// `HOST:PORT`; port 0 takes a free one.
     pub address: String,
+    /// Where `/health` and `/metrics` are served, if not at the address of everything else.
+    pub admin_address: Option<String>,
     /// What holds the data.
     pub store: StoreLocation,
     /// Where partitions, records of queues, and who may what are kept, if not in the store; queues to make.
@@ -37,6 +39,7 @@ impl Config {
     pub fn new(address: impl Into<String>, store: StoreLocation) -> Self {
         Config {
             address: address.into(),
+            admin_address: None,
             store,
             queues: QueuesConfig::default(),
             auth: leasehold_access::Driver::default(),

@@ -55,6 +55,20 @@ pub enum Error {
         /// As given.
         driver: String,
     },
+    /// A way to log that nobody knows.
+    #[error("invalid handler; '{handler}' is not one of (color, text, json)")]
+    LogHandler {
+        /// As given.
+        handler: String,
+    },
+    /// A timeout that is none.
+    #[error("{field} is '{given}', not a duration above zero such as 30s")]
+    Timeout {
+        /// Which.
+        field: &'static str,
+        /// As given.
+        given: String,
+    },
     /// A database without an address.
     #[error("connection string is required")]
     ConnectionStringMissing,
@@ -128,6 +142,8 @@ impl Error {
             Error::ConfigMalformed { .. } => "server.config_malformed",
             Error::Driver { .. } => "server.driver",
             Error::AuthDriver { .. } => "server.auth_driver",
+            Error::LogHandler { .. } => "server.log_handler",
+            Error::Timeout { .. } => "server.timeout",
             Error::ConnectionStringMissing => "server.connection_string_missing",
             Error::MaxConns { .. } => "server.max_conns",
             Error::Queue { .. } => "server.queue",
@@ -153,6 +169,8 @@ impl Error {
             | Error::ConfigMalformed { .. }
             | Error::Driver { .. }
             | Error::AuthDriver { .. }
+            | Error::LogHandler { .. }
+            | Error::Timeout { .. }
             | Error::ConnectionStringMissing
             | Error::MaxConns { .. }
             | Error::Queue { .. }

@@ -8,6 +8,7 @@ mod config_file;
 mod connections;
 mod error;
 mod location;
+mod queue_metrics;
 mod recorder;
 mod reply;
 mod routes;
@@ -20,7 +21,7 @@ pub use config::{
     Config, DEFAULT_ADDRESS, DEFAULT_STORE, LimitsConfig, LocksConfig, PartitionsConfig, QueueConfig,
     QueuesConfig, TimeoutsConfig,
 };
-pub use config_file::ConfigFile;
+pub use config_file::{ConfigFile, EffectiveConfig, LogHandler};
 pub use error::{Error, Result};
 pub use location::StoreLocation;
 pub use server::Server;

@@ -2,8 +2,12 @@
 
 #[path = "wire/access.rs"]
 mod access;
+#[path = "wire/access_log.rs"]
+mod access_log;
 #[path = "wire/connections.rs"]
 mod connections;
+#[path = "wire/operators.rs"]
+mod operators;
 mod wire;
 
 mod memory {

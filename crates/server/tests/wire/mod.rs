@@ -24,6 +24,7 @@ pub(crate) fn config(store: &str) -> Config {
 /// A running server.
 pub(crate) struct Running {
     pub(crate) address: SocketAddr,
+    pub(crate) admin_address: Option<SocketAddr>,
     client: Client<HttpConnector, Full<Bytes>>,
     stop: CancellationToken,
     /// Ends with the test.
@@ -35,6 +36,7 @@ pub(crate) struct Running {
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) content_type: String,
+    pub(crate) headers: http::HeaderMap,
     pub(crate) body: Bytes,
 }
 
@@ -51,12 +53,12 @@ impl Answer {
 impl Running {
     pub(crate) async fn start(config: Config) -> Self {
         let server = Server::bind(&config).await.expect("the server starts");
-        let address = server.address();
+        let (address, admin_address) = (server.address(), server.admin_address());
         let stop = CancellationToken::new();
         let served = tokio::spawn(server.run(stop.clone().cancelled_owned()));
         let _served = AbortOnDropHandle::new(served);
         let client = Client::builder(TokioExecutor::new()).build(HttpConnector::new());
-        Running { address, client, stop, _served }
+        Running { address, admin_address, client, stop, _served }
     }
 
     /// Stops the server as a signal would.
@@ -70,13 +72,20 @@ impl Running {
         path: &str,
         body: impl Into<Bytes>,
     ) -> Answer {
-        let request = request.uri(format!("http://{}{path}", self.address)).body(Full::new(body.into()));
-        let response = self.client.request(request.expect("a request")).await.expect("an answer");
+        self.send(request.uri(format!("http://{}{path}", self.address)), body).await
+    }
+
+    /// As it is, also to another address.
+    pub(crate) async fn send(&self, request: http::request::Builder, body: impl Into<Bytes>) -> Answer {
+        let request = request.body(Full::new(body.into())).expect("a request");
+        let response = self.client.request(request).await.expect("an answer");
         let (parts, body) = response.into_parts();
-        let content_type = parts.headers.get("content-type").map(|value| value.to_str().expect("text"));
+        let content_type =
+            parts.headers.get("content-type").map(|value| value.to_str().expect("text").to_owned());
         Answer {
             status: parts.status.as_u16(),
-            content_type: content_type.unwrap_or_default().to_owned(),
+            content_type: content_type.unwrap_or_default(),
+            headers: parts.headers,
             body: body.collect().await.expect("a body").to_bytes(),
         }
     }
