@@ -29,6 +29,9 @@ pub struct Config {
     pub limits: LimitsConfig,
     /// How long clients may keep the server waiting.
     pub timeouts: TimeoutsConfig,
+    /// Where tests of clients may hold queues and move time; only in builds with the feature `test-hooks`, and only
+    /// on loopback.
+    pub test_hooks: Option<String>,
     /// How long requests in flight may take to finish once the server was told to stop.
     pub stop_timeout: Duration,
 }
@@ -46,6 +49,7 @@ impl Config {
             locks: LocksConfig::default(),
             limits: LimitsConfig::default(),
             timeouts: TimeoutsConfig::default(),
+            test_hooks: None,
             stop_timeout: Duration::from_secs(10),
         }
     }

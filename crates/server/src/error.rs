@@ -69,6 +69,15 @@ pub enum Error {
         /// As given.
         given: String,
     },
+    /// Test hooks are asked of a build without them.
+    #[error("test-hooks are not compiled into this build; build with the feature test-hooks, or remove them")]
+    TestHooksMissing,
+    /// Test hooks on an address that others can reach.
+    #[error("test-hooks address {address} is not on loopback")]
+    TestHooksPublic {
+        /// As given.
+        address: String,
+    },
     /// A database without an address.
     #[error("connection string is required")]
     ConnectionStringMissing,
@@ -144,6 +153,8 @@ impl Error {
             Error::AuthDriver { .. } => "server.auth_driver",
             Error::LogHandler { .. } => "server.log_handler",
             Error::Timeout { .. } => "server.timeout",
+            Error::TestHooksMissing => "server.test_hooks_missing",
+            Error::TestHooksPublic { .. } => "server.test_hooks_public",
             Error::ConnectionStringMissing => "server.connection_string_missing",
             Error::MaxConns { .. } => "server.max_conns",
             Error::Queue { .. } => "server.queue",
@@ -171,6 +182,8 @@ impl Error {
             | Error::AuthDriver { .. }
             | Error::LogHandler { .. }
             | Error::Timeout { .. }
+            | Error::TestHooksMissing
+            | Error::TestHooksPublic { .. }
             | Error::ConnectionStringMissing
             | Error::MaxConns { .. }
             | Error::Queue { .. }

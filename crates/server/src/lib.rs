@@ -15,6 +15,8 @@ mod routes;
 mod server;
 mod services;
 mod store;
+#[cfg(feature = "test-hooks")]
+mod test_hooks;
 mod write_timeout;
 
 pub use config::{

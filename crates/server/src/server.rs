@@ -5,19 +5,21 @@ use std::time::Duration;
 
 use leasehold_locks::LockBackend;
 use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::connections::Connections;
 use crate::services::Services;
 use crate::{Config, Error, Result, TimeoutsConfig, recorder, routes};
 
-/// Connections of operators served at once.
-const ADMIN_CONNECTIONS_MAX: usize = 100;
+/// Connections served at once where only operators and tests connect.
+const FEW_CONNECTIONS: usize = 100;
 
 /// A server that listens and has its store open, but answers nobody until [`Server::run`].
 pub struct Server {
     listener: Listener,
     admin: Option<Listener>,
+    test_hooks: Option<Listener>,
     services: Services,
     timeouts: TimeoutsConfig,
     stop_timeout: Duration,
@@ -42,9 +44,13 @@ impl Server {
             Some(address) => Some(Listener::bind(address).await?),
             None => None,
         };
+        let test_hooks = match &config.test_hooks {
+            Some(address) => Some(Listener::bind_test_hooks(address).await?),
+            None => None,
+        };
         recorder::recorder();
         let Config { timeouts, stop_timeout, .. } = *config;
-        Ok(Server { listener, admin, services, timeouts, stop_timeout })
+        Ok(Server { listener, admin, test_hooks, services, timeouts, stop_timeout })
     }
 
     /// Where it listens: the real port when port 0 was asked for.
@@ -55,6 +61,11 @@ impl Server {
     /// Where `/health` and `/metrics` are served, if that is elsewhere.
     pub fn admin_address(&self) -> Option<SocketAddr> {
         self.admin.as_ref().map(|admin| admin.address)
+    }
+
+    /// Where tests of clients hold queues and move time, if they may.
+    pub fn test_hooks_address(&self) -> Option<SocketAddr> {
+        self.test_hooks.as_ref().map(|hooks| hooks.address)
     }
 
     /// Serves until `stop` is ready, then refuses new connections, answers what is in flight, and returns; what
@@ -78,19 +89,22 @@ impl Server {
             limit: self.services.limits.connections,
             timeouts: self.timeouts,
         };
-        let admin = self.admin.map(|admin| Connections {
-            listener: admin.socket,
-            router: routes::admin_router(self.services.clone()),
-            limit: ADMIN_CONNECTIONS_MAX,
+        let for_few = |listener: Listener, router| Connections {
+            listener: listener.socket,
+            router,
+            limit: FEW_CONNECTIONS,
             timeouts: self.timeouts,
-        });
-        let admin = async {
-            if let Some(admin) = admin {
-                admin.serve(closed.clone()).await;
-            }
         };
+        let admin = self.admin.map(|listener| for_few(listener, routes::admin_router(self.services.clone())));
+        #[cfg(feature = "test-hooks")]
+        let test_hooks =
+            self.test_hooks.map(|listener| for_few(listener, self.services.test_hooks().router()));
+        #[cfg(not(feature = "test-hooks"))]
+        let test_hooks = None::<Connections>;
+        let others = admin.into_iter().chain(test_hooks).map(|listening| listening.serve(closed.clone()));
+        let others = others.collect::<JoinSet<()>>().join_all();
         tokio::select! {
-            _ = async { tokio::join!(connections.serve(closed.clone()), admin, stopped) } => Ok(()),
+            _ = async { tokio::join!(connections.serve(closed.clone()), others, stopped) } => Ok(()),
             () = out_of_time => {
                 tracing::warn!(stop_timeout = ?self.stop_timeout, "cut the requests that were still running");
                 Ok(())
@@ -114,5 +128,16 @@ impl Listener {
         let socket = TcpListener::bind(address).await.map_err(listen)?;
         let address = socket.local_addr().map_err(listen)?;
         Ok(Listener { socket, address })
+    }
+
+    async fn bind_test_hooks(address: &str) -> Result<Self> {
+        if cfg!(not(feature = "test-hooks")) {
+            return Err(Error::TestHooksMissing);
+        }
+        let listener = Listener::bind(address).await?;
+        match listener.address.ip().is_loopback() {
+            true => Ok(listener),
+            false => Err(Error::TestHooksPublic { address: address.to_owned() }),
+        }
     }
 }

@@ -32,6 +32,8 @@ pub(crate) struct Services {
     pub(crate) locks: Locks,
     pub(crate) limits: LimitsConfig,
     pub(crate) bodies: Bodies,
+    #[cfg(feature = "test-hooks")]
+    pub(crate) test_clock: crate::test_hooks::TestClock,
     /// A backend whose tables may have to be made.
     unprepared: Option<Arc<PostgresBackend>>,
     /// To be made once the store can be reached.
@@ -72,7 +74,15 @@ impl Services {
             let store = store.partitions()?;
             partitions.push(NamedStore { name: ONLY_STORE.to_owned(), affinity: 1.0, store });
         }
-        let engine = Engine::new(engine_config(&config.limits), records.queues()?, partitions);
+        #[cfg_attr(not(feature = "test-hooks"), expect(unused_mut, reason = "only tests have another clock"))]
+        let mut engine_config = engine_config(&config.limits);
+        #[cfg(feature = "test-hooks")]
+        let test_clock = crate::test_hooks::TestClock::default();
+        #[cfg(feature = "test-hooks")]
+        if config.test_hooks.is_some() {
+            engine_config.clock = leasehold_queue::EngineClock::new(Arc::new(test_clock.clone()));
+        }
+        let engine = Engine::new(engine_config, records.queues()?, partitions);
         let access = match &config.queues.access {
             Some(location) => opened.open(location, None).await?,
             None => store.clone(),
@@ -91,6 +101,8 @@ impl Services {
             access,
             locks: Locks::with_config(locks, leasehold_locks::Config::default()),
             limits: config.limits,
+            #[cfg(feature = "test-hooks")]
+            test_clock,
             bodies: Bodies::new(config.limits.body_bytes, config.timeouts.body),
             unprepared,
             configured_queues: config.queues.queues.clone().into(),
@@ -172,6 +184,11 @@ impl Services {
                 }
             }
         }
+    }
+
+    #[cfg(feature = "test-hooks")]
+    pub(crate) fn test_hooks(&self) -> crate::test_hooks::TestHooks {
+        crate::test_hooks::TestHooks { engine: self.engine.clone(), clock: self.test_clock.clone() }
     }
 
     /// Answers those who wait, finishes what runs, and lets go of the stores.

@@ -21,10 +21,21 @@ impl<S> WriteTimeout<S> {
         WriteTimeout { stream, timeout, waiting: None }
     }
 
-    fn judge<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+    /// What was written is progress; that there is nothing to flush is none.
+    fn judge_write<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        written: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.waiting = None;
-            return written;
+        }
+        self.judge(context, written)
+    }
+
+    fn judge<T>(&mut self, context: &mut Context<'_>, done: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if done.is_ready() {
+            return done;
         }
         let timeout = self.timeout;
         let waiting =
@@ -51,7 +62,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.judge(context, written)
+        self.judge_write(context, written)
     }
 
     fn poll_write_vectored(
@@ -60,7 +71,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
         pieces: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, pieces);
-        self.judge(context, written)
+        self.judge_write(context, written)
     }
 
     fn is_write_vectored(&self) -> bool {

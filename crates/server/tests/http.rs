@@ -2,12 +2,12 @@
 
 #[path = "wire/access.rs"]
 mod access;
-#[path = "wire/access_log.rs"]
-mod access_log;
 #[path = "wire/connections.rs"]
 mod connections;
 #[path = "wire/operators.rs"]
 mod operators;
+#[path = "wire/test_hooks.rs"]
+mod test_hooks;
 mod wire;
 
 mod memory {

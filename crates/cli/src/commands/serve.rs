@@ -97,6 +97,7 @@ async fn serve(config: Config) -> Result<Done, Failure> {
     tracing::info!(
         url = %format_args!("http://{}", server.address()),
         admin_url = server.admin_address().map(|address| format!("http://{address}")),
+        test_hooks_url = server.test_hooks_address().map(|address| format!("http://{address}")),
         store = %config.store,
         version = env!("CARGO_PKG_VERSION"),
         "leasehold is serving; Ctrl-C stops it"

@@ -18,6 +18,9 @@ impl Display for EffectiveConfig<'_> {
         if let Some(address) = &config.admin_address {
             writeln!(out, "admin-address: {}", quoted(address))?;
         }
+        if let Some(address) = &config.test_hooks {
+            writeln!(out, "test-hooks:\n  address: {}", quoted(address))?;
+        }
         match &config.store {
             // Without its password it could not be read back.
             StoreLocation::Postgres(connection) => writeln!(out, "# store: {connection}")?,

@@ -48,6 +48,7 @@ pub struct ConfigFile {
     limits: Limits,
     #[serde(default)]
     timeouts: Timeouts,
+    test_hooks: Option<TestHooks>,
     queue_storage: Option<Storage>,
     #[serde(default)]
     partition_storage: Vec<Storage>,
@@ -55,6 +56,12 @@ pub struct ConfigFile {
     auth_storage: Option<Storage>,
     #[serde(default)]
     queues: Vec<Queue>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct TestHooks {
+    address: String,
 }
 
 /// A place to keep things in, as Querator's files name it.
@@ -213,6 +220,7 @@ impl ConfigFile {
             locks: self.locks()?,
             limits: self.limits.config(),
             timeouts: self.timeouts.config()?,
+            test_hooks: self.test_hooks.as_ref().map(|hooks| hooks.address.clone()),
             stop_timeout: self.timeouts.stop(default.stop_timeout)?,
             ..default
         })

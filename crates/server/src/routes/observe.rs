@@ -41,7 +41,7 @@ pub(super) fn is_caller_logged() -> bool {
 /// Failures of ours are for everybody who runs a server; the rest is for those who turn it on, as a busy server
 /// answers more requests than anybody reads.
 fn log(method: &Method, route: &str, response: &Response, took: Duration, id: &HeaderValue) {
-    macro_rules! write {
+    macro_rules! answered {
         ($level:expr) => {
             tracing::event!(
                 target: TARGET,
@@ -57,8 +57,8 @@ fn log(method: &Method, route: &str, response: &Response, took: Duration, id: &H
         };
     }
     match is_ours(response.status()) {
-        true => write!(Level::INFO),
-        false => write!(Level::DEBUG),
+        true => answered!(Level::INFO),
+        false => answered!(Level::DEBUG),
     }
 }
 

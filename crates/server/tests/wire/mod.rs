@@ -25,6 +25,8 @@ pub(crate) fn config(store: &str) -> Config {
 pub(crate) struct Running {
     pub(crate) address: SocketAddr,
     pub(crate) admin_address: Option<SocketAddr>,
+    #[cfg(feature = "test-hooks")]
+    pub(crate) test_hooks_address: Option<SocketAddr>,
     client: Client<HttpConnector, Full<Bytes>>,
     stop: CancellationToken,
     /// Ends with the test.
@@ -54,11 +56,21 @@ impl Running {
     pub(crate) async fn start(config: Config) -> Self {
         let server = Server::bind(&config).await.expect("the server starts");
         let (address, admin_address) = (server.address(), server.admin_address());
+        #[cfg(feature = "test-hooks")]
+        let test_hooks_address = server.test_hooks_address();
         let stop = CancellationToken::new();
         let served = tokio::spawn(server.run(stop.clone().cancelled_owned()));
         let _served = AbortOnDropHandle::new(served);
         let client = Client::builder(TokioExecutor::new()).build(HttpConnector::new());
-        Running { address, admin_address, client, stop, _served }
+        Running {
+            address,
+            admin_address,
+            #[cfg(feature = "test-hooks")]
+            test_hooks_address,
+            client,
+            stop,
+            _served,
+        }
     }
 
     /// Stops the server as a signal would.

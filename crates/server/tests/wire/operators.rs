@@ -56,3 +56,15 @@ async fn address_for_operators_takes_health_and_metrics_from_the_public_one() {
     assert_eq!((elsewhere.status, elsewhere.message().as_str()), (501, "no such method; /v1/queues.list"));
     server.queue("q").await;
 }
+
+#[tokio::test]
+async fn every_answer_is_named() {
+    let server = Running::start(config("memory:")).await;
+    let named = |request: http::request::Builder| async {
+        let answer = server.request(request, "/v1/queue.stats", "{}").await;
+        answer.headers["x-request-id"].to_str().expect("text").to_owned()
+    };
+    assert_eq!(named(http::Request::post("/").header("x-request-id", "mine")).await, "mine");
+    let (first, second) = (named(http::Request::post("/")).await, named(http::Request::get("/")).await);
+    assert!(!first.is_empty() && first != second, "{first} {second}");
+}
