@@ -1,6 +1,7 @@
 use std::io::{self, IsTerminal};
 
 use clap::ValueEnum;
+use leasehold_server::LogHandler;
 use tracing_subscriber::EnvFilter;
 
 use crate::failure::Failure;
@@ -11,18 +12,33 @@ pub(crate) enum LogFormat {
     Auto,
     /// One readable line per event
     Text,
+    /// The same with colours, also where there is no terminal
+    Color,
     /// One JSON object per line
     Json,
+}
+
+impl From<LogHandler> for LogFormat {
+    fn from(handler: LogHandler) -> Self {
+        match handler {
+            LogHandler::Color => LogFormat::Color,
+            LogHandler::Text => LogFormat::Text,
+            LogHandler::Json => LogFormat::Json,
+        }
+    }
 }
 
 /// Sends the log to stderr; stdout is for data.
 pub(crate) fn start(filter: &str, format: LogFormat) -> Result<(), Failure> {
     let filter = EnvFilter::try_new(filter).map_err(|error| Failure::log_filter(filter, error))?;
     let terminal = io::stderr().is_terminal();
+    let coloured = terminal || matches!(format, LogFormat::Color);
     let builder =
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(terminal);
+        tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(coloured);
     match (format, terminal) {
-        (LogFormat::Text, _) | (LogFormat::Auto, true) => builder.with_target(false).init(),
+        (LogFormat::Text | LogFormat::Color, _) | (LogFormat::Auto, true) => {
+            builder.with_target(false).init()
+        }
         (LogFormat::Json, _) | (LogFormat::Auto, false) => builder.json().flatten_event(true).init(),
     }
     Ok(())

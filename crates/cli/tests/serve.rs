@@ -223,3 +223,52 @@ fn database_that_is_down_does_not_keep_the_server_from_starting() {
     assert_eq!(health["checks"]["queues:storage"][0]["output"], "storage check failed");
     assert!(!reply.contains("hunter2"), "{reply}");
 }
+
+#[test]
+fn configuration_is_checked_and_shown_without_secrets() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let write = |text: &str| fs::write(folder.path().join("c.yaml"), text).expect("writes");
+    let check =
+        || leasehold().current_dir(folder.path()).args(["config", "check", "c.yaml"]).output().expect("runs");
+    write("store: postgres://app:hunter2@db/orders\nlimits:\n  connections: 7\nlogging:\n  level: warn\n");
+    let output = check();
+    let shown = String::from_utf8(output.stdout).expect("is text");
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    for said in [
+        "connections: 7",
+        "lease-items: 1000",
+        "orders",
+        "address: \"127.0.0.1:2319\"",
+        "logging: auto, warn",
+    ] {
+        assert!(shown.contains(said), "{said}: {shown}");
+    }
+    assert!(!shown.contains("hunter2"), "{shown}");
+
+    for (text, words) in [
+        ("limits:\n  conections: 7\n", "did you mean `connections`?"),
+        ("logging:\n  handler: xml\n", "invalid handler; 'xml' is not one of (color, text, json)"),
+        (
+            "auth-backend:\n  driver: ldap\n",
+            "invalid auth-backend driver; 'ldap' is not one of (none, internal)",
+        ),
+        ("limits:\n  connections: 0\n", "c.yaml"),
+        ("store: mysql://u:hunter2@db/x\n", "server.store_scheme"),
+    ] {
+        write(text);
+        let (code, message) = refused(folder.path(), &["config", "check", "c.yaml"]);
+        assert_eq!(code, Some(2), "{text}: {message}");
+        assert!(message.contains(words) && !message.contains("hunter2"), "{text}: {message}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).expect("reads").count(), 1, "nothing was created");
+}
+
+#[test]
+fn flags_are_over_the_file() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let file = "address: nowhere\nstore: \"memory:\"\nlogging:\n  handler: text\n  level: error\n";
+    fs::write(folder.path().join("c.yaml"), file).expect("writes");
+    let served = serve(folder.path(), &["--config", "c.yaml", "--log-format", "json", "--log-level", "info"]);
+    assert_eq!(served.request("GET", "/health").0, 200);
+    assert_eq!(fs::read_dir(folder.path()).expect("reads").count(), 1, "the store is the file's");
+}

@@ -15,6 +15,8 @@ pub const DEFAULT_STORE: &str = "./leasehold-data";
 pub struct Config {
     /// `HOST:PORT`; port 0 takes a free one.
     pub address: String,
+    /// Where `/health` and `/metrics` are served, if not at the address of everything else.
+    pub admin_address: Option<String>,
     /// What holds the data.
     pub store: StoreLocation,
     /// Where partitions, records of queues, and who may what are kept, if not in the store; queues to make.
@@ -23,8 +25,91 @@ pub struct Config {
     pub auth: leasehold_access::Driver,
     /// Where and how locks are kept.
     pub locks: LocksConfig,
+    /// How much is served at once, and how much one request may carry.
+    pub limits: LimitsConfig,
+    /// How long clients may keep the server waiting.
+    pub timeouts: TimeoutsConfig,
+    /// Where tests of clients may hold queues and move time; only in builds with the feature `test-hooks`, and only
+    /// on loopback.
+    pub test_hooks: Option<String>,
     /// How long requests in flight may take to finish once the server was told to stop.
     pub stop_timeout: Duration,
+}
+
+impl Config {
+    /// A server there, over this store, with everything else as it is when nothing is said.
+    #[must_use]
+    pub fn new(address: impl Into<String>, store: StoreLocation) -> Self {
+        Config {
+            address: address.into(),
+            admin_address: None,
+            store,
+            queues: QueuesConfig::default(),
+            auth: leasehold_access::Driver::default(),
+            locks: LocksConfig::default(),
+            limits: LimitsConfig::default(),
+            timeouts: TimeoutsConfig::default(),
+            test_hooks: None,
+            stop_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+/// How much is served at once, and how much one request may carry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LimitsConfig {
+    /// Connections served at once; further ones wait to be accepted.
+    pub connections: usize,
+    /// Items of a produce.
+    pub produce_items: usize,
+    /// Items of a lease.
+    pub lease_items: usize,
+    /// Ids of a complete, retry or extend.
+    pub complete_items: usize,
+    /// Requests of one queue that may wait to be taken.
+    pub requests_per_queue: usize,
+    /// Bytes of the body of a produce.
+    pub produce_body_bytes: usize,
+    /// Bytes of long bodies that may be in memory at once, over all requests.
+    pub body_bytes: usize,
+}
+
+impl Default for LimitsConfig {
+    fn default() -> Self {
+        let engine = leasehold_queue::Config::default();
+        LimitsConfig {
+            connections: 1_000,
+            produce_items: engine.limits.produce_items_max,
+            lease_items: engine.limits.lease_items_max,
+            complete_items: engine.limits.complete_items_max,
+            requests_per_queue: engine.requests_max,
+            produce_body_bytes: 5_000_000,
+            body_bytes: 256_000_000,
+        }
+    }
+}
+
+/// How long clients may keep the server waiting. None of them runs while a request is being served: those who wait
+/// for items or locks wait as long as they asked to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeoutsConfig {
+    /// For the whole head of the next request. By default longer than the pools of clients keep a connection that
+    /// nobody uses: when the client hangs up first, no request is lost on a closing connection.
+    pub idle: Duration,
+    /// For the next piece of a body.
+    pub body: Duration,
+    /// For the client to take the next piece of an answer.
+    pub write: Duration,
+}
+
+impl Default for TimeoutsConfig {
+    fn default() -> Self {
+        TimeoutsConfig {
+            idle: Duration::from_secs(120),
+            body: Duration::from_secs(30),
+            write: Duration::from_secs(30),
+        }
+    }
 }
 
 /// Where and how locks are kept.

@@ -55,6 +55,29 @@ pub enum Error {
         /// As given.
         driver: String,
     },
+    /// A way to log that nobody knows.
+    #[error("invalid handler; '{handler}' is not one of (color, text, json)")]
+    LogHandler {
+        /// As given.
+        handler: String,
+    },
+    /// A timeout that is none.
+    #[error("{field} is '{given}', not a duration above zero such as 30s")]
+    Timeout {
+        /// Which.
+        field: &'static str,
+        /// As given.
+        given: String,
+    },
+    /// Test hooks are asked of a build without them.
+    #[error("test-hooks are not compiled into this build; build with the feature test-hooks, or remove them")]
+    TestHooksMissing,
+    /// Test hooks on an address that others can reach.
+    #[error("test-hooks address {address} is not on loopback")]
+    TestHooksPublic {
+        /// As given.
+        address: String,
+    },
     /// A database without an address.
     #[error("connection string is required")]
     ConnectionStringMissing,
@@ -111,9 +134,6 @@ pub enum Error {
         /// What the operating system said.
         source: io::Error,
     },
-    /// Accepting connections failed for good.
-    #[error("the server stopped accepting connections")]
-    Accept(#[source] io::Error),
 }
 
 /// A result of this crate.
@@ -131,6 +151,10 @@ impl Error {
             Error::ConfigMalformed { .. } => "server.config_malformed",
             Error::Driver { .. } => "server.driver",
             Error::AuthDriver { .. } => "server.auth_driver",
+            Error::LogHandler { .. } => "server.log_handler",
+            Error::Timeout { .. } => "server.timeout",
+            Error::TestHooksMissing => "server.test_hooks_missing",
+            Error::TestHooksPublic { .. } => "server.test_hooks_public",
             Error::ConnectionStringMissing => "server.connection_string_missing",
             Error::MaxConns { .. } => "server.max_conns",
             Error::Queue { .. } => "server.queue",
@@ -142,7 +166,6 @@ impl Error {
             Error::Access(inner) => inner.code(),
             Error::Locks(inner) => inner.code(),
             Error::Listen { .. } => "server.listen",
-            Error::Accept(_) => "server.accept",
         }
     }
 
@@ -157,6 +180,10 @@ impl Error {
             | Error::ConfigMalformed { .. }
             | Error::Driver { .. }
             | Error::AuthDriver { .. }
+            | Error::LogHandler { .. }
+            | Error::Timeout { .. }
+            | Error::TestHooksMissing
+            | Error::TestHooksPublic { .. }
             | Error::ConnectionStringMissing
             | Error::MaxConns { .. }
             | Error::Queue { .. }
@@ -169,7 +196,6 @@ impl Error {
             Error::Locks(inner) => inner.class(),
             Error::Listen { source, .. } if source.kind() == io::ErrorKind::InvalidInput => Class::Rejected,
             Error::Listen { .. } => Class::Unavailable,
-            Error::Accept(_) => Class::Internal,
         }
     }
 }

@@ -5,19 +5,25 @@
 
 mod config;
 mod config_file;
+mod connections;
 mod error;
 mod location;
+mod queue_metrics;
 mod recorder;
 mod reply;
 mod routes;
 mod server;
 mod services;
 mod store;
+#[cfg(feature = "test-hooks")]
+mod test_hooks;
+mod write_timeout;
 
 pub use config::{
-    Config, DEFAULT_ADDRESS, DEFAULT_STORE, LocksConfig, PartitionsConfig, QueueConfig, QueuesConfig,
+    Config, DEFAULT_ADDRESS, DEFAULT_STORE, LimitsConfig, LocksConfig, PartitionsConfig, QueueConfig,
+    QueuesConfig, TimeoutsConfig,
 };
-pub use config_file::ConfigFile;
+pub use config_file::{ConfigFile, EffectiveConfig, LogHandler};
 pub use error::{Error, Result};
 pub use location::StoreLocation;
 pub use server::Server;

@@ -46,6 +46,11 @@ impl Reply {
         Reply::new(454, "Retry Request", message)
     }
 
+    /// Nothing was done, and later it may be.
+    pub(crate) fn overloaded() -> Self {
+        Reply::retry_request("server is overloaded; too many long requests at once, try again".to_owned())
+    }
+
     /// What went wrong is for the log.
     fn internal_error() -> Self {
         Reply::new(500, "Internal Service Error", "Internal Error".to_owned())

@@ -5,16 +5,23 @@ use std::time::Duration;
 
 use leasehold_locks::LockBackend;
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
+use crate::connections::Connections;
 use crate::services::Services;
-use crate::{Config, Error, Result, recorder, routes};
+use crate::{Config, Error, Result, TimeoutsConfig, recorder, routes};
+
+/// Connections served at once where only operators and tests connect.
+const FEW_CONNECTIONS: usize = 100;
 
 /// A server that listens and has its store open, but answers nobody until [`Server::run`].
 pub struct Server {
-    listener: TcpListener,
-    address: SocketAddr,
+    listener: Listener,
+    admin: Option<Listener>,
+    test_hooks: Option<Listener>,
     services: Services,
+    timeouts: TimeoutsConfig,
     stop_timeout: Duration,
 }
 
@@ -32,45 +39,105 @@ impl Server {
     }
 
     async fn serve(config: &Config, services: Services) -> Result<Self> {
-        let listen = |source| Error::Listen { address: config.address.clone(), source };
-        let listener = TcpListener::bind(&config.address).await.map_err(listen)?;
-        let address = listener.local_addr().map_err(listen)?;
+        let listener = Listener::bind(&config.address).await?;
+        let admin = match &config.admin_address {
+            Some(address) => Some(Listener::bind(address).await?),
+            None => None,
+        };
+        let test_hooks = match &config.test_hooks {
+            Some(address) => Some(Listener::bind_test_hooks(address).await?),
+            None => None,
+        };
         recorder::recorder();
-        Ok(Server { listener, address, services, stop_timeout: config.stop_timeout })
+        let Config { timeouts, stop_timeout, .. } = *config;
+        Ok(Server { listener, admin, test_hooks, services, timeouts, stop_timeout })
     }
 
     /// Where it listens: the real port when port 0 was asked for.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.listener.address
+    }
+
+    /// Where `/health` and `/metrics` are served, if that is elsewhere.
+    pub fn admin_address(&self) -> Option<SocketAddr> {
+        self.admin.as_ref().map(|admin| admin.address)
+    }
+
+    /// Where tests of clients hold queues and move time, if they may.
+    pub fn test_hooks_address(&self) -> Option<SocketAddr> {
+        self.test_hooks.as_ref().map(|hooks| hooks.address)
     }
 
     /// Serves until `stop` is ready, then refuses new connections, answers what is in flight, and returns; what
     /// has not finished within the stop timeout is cut. Dropping the future cuts everything at once.
     pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<()> {
-        let (stopping, stopped) = oneshot::channel();
-        let services = self.services.clone();
-        let graceful = async move {
+        let (stopping, closed) = (CancellationToken::new(), CancellationToken::new());
+        let stopped = async {
             stop.await;
-            // The receiver lives as long as this server; without it nobody is left to be told.
-            let _ = stopping.send(());
+            stopping.cancel();
             // Before the listener closes: those who wait for items get an answer, not a cut connection.
-            services.close().await;
+            self.services.close().await;
+            closed.cancel();
         };
         let out_of_time = async {
-            if stopped.await.is_ok() {
-                tokio::time::sleep(self.stop_timeout).await;
-            }
+            stopping.cancelled().await;
+            tokio::time::sleep(self.stop_timeout).await;
         };
+        let connections = Connections {
+            listener: self.listener.socket,
+            router: routes::router(self.services.clone(), self.admin.is_some()),
+            limit: self.services.limits.connections,
+            timeouts: self.timeouts,
+        };
+        let for_few = |listener: Listener, router| Connections {
+            listener: listener.socket,
+            router,
+            limit: FEW_CONNECTIONS,
+            timeouts: self.timeouts,
+        };
+        let admin = self.admin.map(|listener| for_few(listener, routes::admin_router(self.services.clone())));
+        #[cfg(feature = "test-hooks")]
+        let test_hooks =
+            self.test_hooks.map(|listener| for_few(listener, self.services.test_hooks().router()));
+        #[cfg(not(feature = "test-hooks"))]
+        let test_hooks = None::<Connections>;
+        let others = admin.into_iter().chain(test_hooks).map(|listening| listening.serve(closed.clone()));
+        let others = others.collect::<JoinSet<()>>().join_all();
         tokio::select! {
-            served = axum::serve(self.listener, routes::router(self.services.clone())).with_graceful_shutdown(graceful) => {
-                served.map_err(Error::Accept)
-            }
+            _ = async { tokio::join!(connections.serve(closed.clone()), others, stopped) } => Ok(()),
             () = out_of_time => {
                 tracing::warn!(stop_timeout = ?self.stop_timeout, "cut the requests that were still running");
                 Ok(())
             }
             never = recorder::upkeep() => match never {},
             never = self.services.prepare() => match never {},
+        }
+    }
+}
+
+/// An address that is taken.
+struct Listener {
+    socket: TcpListener,
+    /// With the real port.
+    address: SocketAddr,
+}
+
+impl Listener {
+    async fn bind(address: &str) -> Result<Self> {
+        let listen = |source| Error::Listen { address: address.to_owned(), source };
+        let socket = TcpListener::bind(address).await.map_err(listen)?;
+        let address = socket.local_addr().map_err(listen)?;
+        Ok(Listener { socket, address })
+    }
+
+    async fn bind_test_hooks(address: &str) -> Result<Self> {
+        if cfg!(not(feature = "test-hooks")) {
+            return Err(Error::TestHooksMissing);
+        }
+        let listener = Listener::bind(address).await?;
+        match listener.address.ip().is_loopback() {
+            true => Ok(listener),
+            false => Err(Error::TestHooksPublic { address: address.to_owned() }),
         }
     }
 }

@@ -13,8 +13,9 @@ use leasehold_queue::{DEFAULT_NAMESPACE, Engine, Error, NamedStore, Namespace, Q
 use leasehold_txn::{Pool, Registry};
 
 use crate::reply::Reply;
+use crate::routes::Bodies;
 use crate::store::Store;
-use crate::{Config, LocksConfig, QueueConfig, Result};
+use crate::{Config, LimitsConfig, LocksConfig, QueueConfig, Result};
 
 /// How long to wait before asking again a database that could not be prepared.
 const PREPARE_PAUSE: Duration = Duration::from_secs(2);
@@ -29,6 +30,10 @@ pub(crate) struct Services {
     pub(crate) engine: Engine,
     pub(crate) access: Access,
     pub(crate) locks: Locks,
+    pub(crate) limits: LimitsConfig,
+    pub(crate) bodies: Bodies,
+    #[cfg(feature = "test-hooks")]
+    pub(crate) test_clock: crate::test_hooks::TestClock,
     /// A backend whose tables may have to be made.
     unprepared: Option<Arc<PostgresBackend>>,
     /// To be made once the store can be reached.
@@ -69,7 +74,15 @@ impl Services {
             let store = store.partitions()?;
             partitions.push(NamedStore { name: ONLY_STORE.to_owned(), affinity: 1.0, store });
         }
-        let engine = Engine::new(leasehold_queue::Config::default(), records.queues()?, partitions);
+        #[cfg_attr(not(feature = "test-hooks"), expect(unused_mut, reason = "only tests have another clock"))]
+        let mut engine_config = engine_config(&config.limits);
+        #[cfg(feature = "test-hooks")]
+        let test_clock = crate::test_hooks::TestClock::default();
+        #[cfg(feature = "test-hooks")]
+        if config.test_hooks.is_some() {
+            engine_config.clock = leasehold_queue::EngineClock::new(Arc::new(test_clock.clone()));
+        }
+        let engine = Engine::new(engine_config, records.queues()?, partitions);
         let access = match &config.queues.access {
             Some(location) => opened.open(location, None).await?,
             None => store.clone(),
@@ -87,6 +100,10 @@ impl Services {
             engine,
             access,
             locks: Locks::with_config(locks, leasehold_locks::Config::default()),
+            limits: config.limits,
+            #[cfg(feature = "test-hooks")]
+            test_clock,
+            bodies: Bodies::new(config.limits.body_bytes, config.timeouts.body),
             unprepared,
             configured_queues: config.queues.queues.clone().into(),
         })
@@ -169,10 +186,27 @@ impl Services {
         }
     }
 
+    #[cfg(feature = "test-hooks")]
+    pub(crate) fn test_hooks(&self) -> crate::test_hooks::TestHooks {
+        crate::test_hooks::TestHooks { engine: self.engine.clone(), clock: self.test_clock.clone() }
+    }
+
     /// Answers those who wait, finishes what runs, and lets go of the stores.
     pub(crate) async fn close(&self) {
         self.engine.shutdown().await;
         self.access.close().await;
+    }
+}
+
+fn engine_config(limits: &LimitsConfig) -> leasehold_queue::Config {
+    leasehold_queue::Config {
+        limits: leasehold_queue::Limits {
+            produce_items_max: limits.produce_items,
+            lease_items_max: limits.lease_items,
+            complete_items_max: limits.complete_items,
+        },
+        requests_max: limits.requests_per_queue,
+        ..leasehold_queue::Config::default()
     }
 }
 

@@ -2,6 +2,12 @@
 
 #[path = "wire/access.rs"]
 mod access;
+#[path = "wire/connections.rs"]
+mod connections;
+#[path = "wire/operators.rs"]
+mod operators;
+#[path = "wire/test_hooks.rs"]
+mod test_hooks;
 mod wire;
 
 mod memory {

@@ -23,14 +23,8 @@ async fn health(address: std::net::SocketAddr) -> String {
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn health_follows_the_database_down_and_up_again() {
     let cluster = Cluster::start(Settings::fast()).expect("starts");
-    let config = Config {
-        address: "127.0.0.1:0".to_owned(),
-        store: cluster.url("postgres").parse().expect("is a location"),
-        queues: Default::default(),
-        auth: Default::default(),
-        locks: Default::default(),
-        stop_timeout: Duration::from_secs(1),
-    };
+    let store = cluster.url("postgres").parse().expect("is a location");
+    let config = Config { stop_timeout: Duration::from_secs(1), ..Config::new("127.0.0.1:0", store) };
     let server = Server::bind(&config).await.expect("binds");
     let address = server.address();
     let (stop, stopped) = oneshot::channel::<()>();

@@ -2,6 +2,7 @@ mod apikey;
 mod bench;
 mod binding;
 mod completions;
+mod config;
 mod items;
 mod lock;
 mod man;
@@ -35,6 +36,7 @@ pub(crate) enum Command {
     Binding(binding::Binding),
     Schema(schema::Schema),
     Bench(bench::Bench),
+    Config(config::Config),
     Completions(completions::Completions),
     Man(man::Man),
     #[command(flatten)]
@@ -76,6 +78,7 @@ pub(crate) fn run(command: Command) -> Ended {
         Command::Binding(binding) => binding.run(),
         Command::Schema(schema) => schema.run(),
         Command::Bench(bench) => bench.run(),
+        Command::Config(config) => config.run(),
         Command::Completions(completions) => completions.run(),
         Command::Man(man) => man.run(),
         Command::Version => {

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use clap::Args;
 use leasehold_locks::backend::BackendLocation;
-use leasehold_server::{Config, ConfigFile, DEFAULT_ADDRESS, DEFAULT_STORE, Server, StoreLocation};
+use leasehold_server::{Config, ConfigFile, Server, StoreLocation};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::block_on;
@@ -34,18 +34,22 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "PATH|URL", env = "LEASEHOLD_LOCKS", hide_env_values = true)]
     locks: Option<String>,
 
-    /// How long requests in flight may take to finish after the first signal to stop
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = leasehold_core::duration::parse)]
-    stop_timeout: Duration,
+    /// Where /health and /metrics are served, if not at the address of everything else
+    #[arg(long, value_name = "HOST:PORT", env = "LEASEHOLD_ADMIN_ADDRESS")]
+    admin_address: Option<String>,
+
+    /// How long requests in flight may take to finish after the first signal to stop [default: 10s]
+    #[arg(long, value_name = "DURATION", value_parser = leasehold_core::duration::parse)]
+    stop_timeout: Option<Duration>,
 
     /// What to log: error, warn, info, debug or trace, or a filter such as info,leasehold_txn=debug
     /// [default: info]
     #[arg(long, value_name = "FILTER", env = "LEASEHOLD_LOG")]
     log_level: Option<String>,
 
-    /// How to log; auto is text on a terminal and JSON elsewhere
-    #[arg(long, value_enum, default_value_t = LogFormat::Auto)]
-    log_format: LogFormat,
+    /// How to log; auto is text on a terminal and JSON elsewhere [default: auto]
+    #[arg(long, value_enum, env = "LEASEHOLD_LOG_FORMAT")]
+    log_format: Option<LogFormat>,
 }
 
 const EXAMPLES: &str = "\
@@ -57,27 +61,27 @@ Examples:
 impl Serve {
     pub(crate) fn run(mut self) -> Result<Done, Failure> {
         self.take_from_querator(variable);
-        log::start(self.log_level.as_deref().unwrap_or("info"), self.log_format)?;
         let file = self.config.as_deref().map(ConfigFile::read).transpose()?.unwrap_or_default();
-        let mut locks = file.locks()?;
-        if let Some(given) = &self.locks {
-            locks.backend = Some(given.parse::<BackendLocation>()?);
-        }
-        let (queues, auth) = (file.queues()?, file.auth()?);
-        let store = self.store.or(file.store).unwrap_or_else(|| DEFAULT_STORE.to_owned());
-        let config = Config {
-            queues,
-            auth,
-            store: store.parse::<StoreLocation>()?,
-            address: self.address.or(file.address).unwrap_or_else(|| DEFAULT_ADDRESS.to_owned()),
-            locks,
-            stop_timeout: self.stop_timeout,
-        };
+        let format = self.log_format.or(file.log_handler()?.map(LogFormat::from)).unwrap_or(LogFormat::Auto);
+        log::start(self.log_level.as_deref().or(file.log_level()).unwrap_or("info"), format)?;
+        let config = self.over(file.config()?)?;
         block_on(serve(config))
     }
-}
 
-impl Serve {
+    /// What was given, over what the file says.
+    fn over(self, mut config: Config) -> Result<Config, Failure> {
+        if let Some(store) = &self.store {
+            config.store = store.parse::<StoreLocation>()?;
+        }
+        if let Some(locks) = &self.locks {
+            config.locks.backend = Some(locks.parse::<BackendLocation>()?);
+        }
+        config.address = self.address.unwrap_or(config.address);
+        config.admin_address = self.admin_address.or(config.admin_address);
+        config.stop_timeout = self.stop_timeout.unwrap_or(config.stop_timeout);
+        Ok(config)
+    }
+
     /// What Querator's variables say, where neither a flag nor a variable of ours does.
     fn take_from_querator(&mut self, variable: impl Fn(&str) -> Option<String>) {
         self.config = self.config.take().or_else(|| variable("QUERATOR_CONFIG").map(PathBuf::from));
@@ -92,6 +96,8 @@ async fn serve(config: Config) -> Result<Done, Failure> {
     let server = Server::bind(&config).await?;
     tracing::info!(
         url = %format_args!("http://{}", server.address()),
+        admin_url = server.admin_address().map(|address| format!("http://{address}")),
+        test_hooks_url = server.test_hooks_address().map(|address| format!("http://{address}")),
         store = %config.store,
         version = env!("CARGO_PKG_VERSION"),
         "leasehold is serving; Ctrl-C stops it"

@@ -3,6 +3,7 @@ use axum::http::{Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use super::observe::is_caller_logged;
 use crate::reply::Reply;
 use crate::services::Services;
 
@@ -12,12 +13,19 @@ pub(super) async fn authenticate(
     mut request: Request,
     next: Next,
 ) -> Response {
-    if request.method() == Method::POST {
-        let header = request.headers().get(header::AUTHORIZATION).map(|value| value.as_bytes());
-        match services.access.authenticate(header).await {
-            Ok(caller) => drop(request.extensions_mut().insert(caller)),
-            Err(error) => return Reply::from(error).into_response(),
-        }
+    if request.method() != Method::POST {
+        return next.run(request).await;
     }
-    next.run(request).await
+    let header = request.headers().get(header::AUTHORIZATION).map(|value| value.as_bytes());
+    let caller = match services.access.authenticate(header).await {
+        Ok(caller) => caller,
+        Err(error) => return Reply::from(error).into_response(),
+    };
+    let logged = is_caller_logged().then(|| caller.clone());
+    request.extensions_mut().insert(caller);
+    let mut response = next.run(request).await;
+    if let Some(caller) = logged {
+        response.extensions_mut().insert(caller);
+    }
+    response
 }

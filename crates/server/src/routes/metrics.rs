@@ -1,9 +1,14 @@
+use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 
+use crate::queue_metrics;
 use crate::recorder::recorder;
+use crate::services::Services;
 
 /// `GET /metrics`: Prometheus text.
-pub(super) async fn metrics() -> impl IntoResponse {
-    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], recorder().render())
+pub(super) async fn metrics(State(services): State<Services>) -> impl IntoResponse {
+    let queues = services.engine.overview().await;
+    let text = recorder().render() + &queue_metrics::render(&queues);
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text)
 }

@@ -2,13 +2,15 @@
 
 mod access;
 mod authenticate;
-mod duration;
+mod body;
 mod health;
 mod lock;
 mod metrics;
+mod observe;
 mod operation;
 mod queue;
 mod queues;
+mod request_id;
 mod root;
 mod storage;
 mod wire;
@@ -20,24 +22,44 @@ use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
+pub(crate) use self::body::Bodies;
 use crate::reply::Reply;
 use crate::services::Services;
 
-/// All routes.
-pub(crate) fn router(services: Services) -> Router {
-    Router::new()
+/// All routes. With an address of its own, what is for operators is not among them.
+pub(crate) fn router(services: Services, has_admin_address: bool) -> Router {
+    let operators = match has_admin_address {
+        true => Router::new(),
+        false => for_operators(),
+    };
+    let routes = Router::new()
         .route("/", get(root::root).fallback(unknown))
-        .route("/health", get(health::health).fallback(unknown))
-        .route("/metrics", get(metrics::metrics).fallback(unknown))
+        .merge(operators)
         .merge(access::routes())
         .merge(lock::routes())
-        .merge(queue::routes())
+        .merge(queue::routes(services.limits.produce_body_bytes))
         .merge(queues::routes())
-        .merge(storage::routes())
+        .merge(storage::routes());
+    observed(routes, services)
+}
+
+/// What is served at the address for operators.
+pub(crate) fn admin_router(services: Services) -> Router {
+    observed(for_operators(), services)
+}
+
+fn for_operators() -> Router<Services> {
+    Router::new()
+        .route("/health", get(health::health).fallback(unknown))
+        .route("/metrics", get(metrics::metrics).fallback(unknown))
+}
+
+fn observed(routes: Router<Services>, services: Services) -> Router {
+    routes
         .fallback(unknown)
         .layer(middleware::from_fn_with_state(services.clone(), authenticate::authenticate))
         .layer(middleware::map_response(no_sniff))
-        .layer(middleware::from_fn(duration::observe))
+        .layer(middleware::from_fn(observe::observe))
         .with_state(services)
 }
 

@@ -10,27 +10,23 @@ use http_body_util::{BodyExt, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use leasehold_access::Driver;
-use leasehold_server::{Config, LocksConfig, QueuesConfig, Server};
+use leasehold_server::{Config, Server};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 /// A server on a free port over this store.
 pub(crate) fn config(store: &str) -> Config {
-    Config {
-        address: "127.0.0.1:0".to_owned(),
-        store: store.parse().expect("a store"),
-        queues: QueuesConfig::default(),
-        auth: Driver::None,
-        locks: LocksConfig::default(),
-        stop_timeout: Duration::from_secs(5),
-    }
+    let store = store.parse().expect("a store");
+    Config { stop_timeout: Duration::from_secs(5), ..Config::new("127.0.0.1:0", store) }
 }
 
 /// A running server.
 pub(crate) struct Running {
-    address: SocketAddr,
+    pub(crate) address: SocketAddr,
+    pub(crate) admin_address: Option<SocketAddr>,
+    #[cfg(feature = "test-hooks")]
+    pub(crate) test_hooks_address: Option<SocketAddr>,
     client: Client<HttpConnector, Full<Bytes>>,
     stop: CancellationToken,
     /// Ends with the test.
@@ -42,6 +38,7 @@ pub(crate) struct Running {
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) content_type: String,
+    pub(crate) headers: http::HeaderMap,
     pub(crate) body: Bytes,
 }
 
@@ -58,12 +55,22 @@ impl Answer {
 impl Running {
     pub(crate) async fn start(config: Config) -> Self {
         let server = Server::bind(&config).await.expect("the server starts");
-        let address = server.address();
+        let (address, admin_address) = (server.address(), server.admin_address());
+        #[cfg(feature = "test-hooks")]
+        let test_hooks_address = server.test_hooks_address();
         let stop = CancellationToken::new();
         let served = tokio::spawn(server.run(stop.clone().cancelled_owned()));
         let _served = AbortOnDropHandle::new(served);
         let client = Client::builder(TokioExecutor::new()).build(HttpConnector::new());
-        Running { address, client, stop, _served }
+        Running {
+            address,
+            admin_address,
+            #[cfg(feature = "test-hooks")]
+            test_hooks_address,
+            client,
+            stop,
+            _served,
+        }
     }
 
     /// Stops the server as a signal would.
@@ -77,13 +84,20 @@ impl Running {
         path: &str,
         body: impl Into<Bytes>,
     ) -> Answer {
-        let request = request.uri(format!("http://{}{path}", self.address)).body(Full::new(body.into()));
-        let response = self.client.request(request.expect("a request")).await.expect("an answer");
+        self.send(request.uri(format!("http://{}{path}", self.address)), body).await
+    }
+
+    /// As it is, also to another address.
+    pub(crate) async fn send(&self, request: http::request::Builder, body: impl Into<Bytes>) -> Answer {
+        let request = request.body(Full::new(body.into())).expect("a request");
+        let response = self.client.request(request).await.expect("an answer");
         let (parts, body) = response.into_parts();
-        let content_type = parts.headers.get("content-type").map(|value| value.to_str().expect("text"));
+        let content_type =
+            parts.headers.get("content-type").map(|value| value.to_str().expect("text").to_owned());
         Answer {
             status: parts.status.as_u16(),
-            content_type: content_type.unwrap_or_default().to_owned(),
+            content_type: content_type.unwrap_or_default(),
+            headers: parts.headers,
             body: body.collect().await.expect("a body").to_bytes(),
         }
     }

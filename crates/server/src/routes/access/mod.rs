@@ -9,7 +9,8 @@ mod users;
 use axum::Router;
 use leasehold_access::Page;
 
-use super::operation::{BodyLimit, operation};
+use super::body::BodyLimit;
+use super::operation::operation;
 use crate::services::Services;
 
 pub(super) fn routes() -> Router<Services> {

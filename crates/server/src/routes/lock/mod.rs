@@ -13,7 +13,8 @@ use std::time::Duration;
 use axum::Router;
 use leasehold_core::{LockId, Ttl, duration};
 
-use super::operation::{BodyLimit, operation};
+use super::body::BodyLimit;
+use super::operation::operation;
 use crate::services::Services;
 
 /// The longest a request may wait for a key.

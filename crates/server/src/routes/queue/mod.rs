@@ -11,14 +11,16 @@ mod stats;
 
 use axum::Router;
 
-use super::operation::{BodyLimit, operation};
+use super::body::BodyLimit;
+use super::operation::operation;
 use crate::services::Services;
 
-pub(super) fn routes() -> Router<Services> {
+/// `produce_body_bytes` is how long the body of a produce may be.
+pub(super) fn routes(produce_body_bytes: usize) -> Router<Services> {
     let small = BodyLimit::of(512);
     let usual = BodyLimit::USUAL;
     Router::new()
-        .route("/v1/queue.produce", operation(BodyLimit::of(5_000_000), produce::produce))
+        .route("/v1/queue.produce", operation(BodyLimit::of(produce_body_bytes), produce::produce))
         .route("/v1/queue.lease", operation(small, lease::lease))
         .route("/v1/queue.complete", operation(usual, complete::complete))
         .route("/v1/queue.retry", operation(usual, retry::retry))

@@ -11,7 +11,8 @@ use leasehold_api::queue;
 use leasehold_core::duration;
 use leasehold_queue::{QueueChange, QueueInfo, QueueName};
 
-use super::operation::{BodyLimit, operation};
+use super::body::BodyLimit;
+use super::operation::operation;
 use super::wire::{queue_timeout, saturating_i32, timestamp};
 use crate::reply::Reply;
 use crate::services::Services;

@@ -8,7 +8,8 @@ use axum::Router;
 use leasehold_api::queue::StorageItem;
 use leasehold_queue::Item;
 
-use super::operation::{BodyLimit, operation};
+use super::body::BodyLimit;
+use super::operation::operation;
 use super::wire::{timestamp, timestamp_or_zero};
 use crate::services::Services;
 

@@ -1,6 +1,11 @@
 //! The configuration file: YAML with kebab-case keys. What it does not say stays at its default; what it says and
 //! nobody knows is refused.
 
+mod effective;
+mod limits;
+mod logging;
+mod suggestion;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -15,8 +20,14 @@ use leasehold_locks::backend::BackendOptions;
 use leasehold_queue::{QueueChange, QueueName};
 use serde::Deserialize;
 
+pub use self::effective::EffectiveConfig;
+use self::limits::{Limits, Timeouts};
+pub use self::logging::LogHandler;
+use self::logging::Logging;
+use self::suggestion::with_suggestion;
 use crate::{
-    DEFAULT_STORE, Error, LocksConfig, PartitionsConfig, QueueConfig, QueuesConfig, Result, StoreLocation,
+    Config, DEFAULT_ADDRESS, DEFAULT_STORE, Error, LocksConfig, PartitionsConfig, QueueConfig, QueuesConfig,
+    Result, StoreLocation,
 };
 
 /// Bytes a configuration file may have.
@@ -26,15 +37,18 @@ const FILE_BYTES_MAX: u64 = 1_000_000;
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ConfigFile {
-    /// `HOST:PORT`.
-    pub address: Option<String>,
-    /// A folder or a URL.
-    pub store: Option<String>,
+    address: Option<String>,
+    admin_address: Option<String>,
+    store: Option<String>,
     #[serde(default)]
     locks: Option<Locks>,
-    /// How to log.
     #[serde(default)]
-    pub logging: Logging,
+    logging: Logging,
+    #[serde(default)]
+    limits: Limits,
+    #[serde(default)]
+    timeouts: Timeouts,
+    test_hooks: Option<TestHooks>,
     queue_storage: Option<Storage>,
     #[serde(default)]
     partition_storage: Vec<Storage>,
@@ -44,14 +58,10 @@ pub struct ConfigFile {
     queues: Vec<Queue>,
 }
 
-/// How to log.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct Logging {
-    /// `color`, `text` or `json`.
-    pub handler: Option<String>,
-    /// `debug`, `info`, `warn` or `error`; anything else is `info`.
-    pub level: Option<String>,
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct TestHooks {
+    address: String,
 }
 
 /// A place to keep things in, as Querator's files name it.
@@ -196,11 +206,38 @@ impl ConfigFile {
         // Its first line says where and what; the lines of the file that follow may hold a password.
         let first_line =
             |error: serde_saphyr::Error| error.to_string().lines().next().unwrap_or_default().to_owned();
-        serde_saphyr::from_str(text).map_err(first_line)
+        serde_saphyr::from_str(text).map_err(first_line).map_err(with_suggestion)
+    }
+
+    /// What the file says, with defaults for what it does not.
+    pub fn config(&self) -> Result<Config> {
+        let address = self.address.as_deref().unwrap_or(DEFAULT_ADDRESS);
+        let default = Config::new(address, self.store.as_deref().unwrap_or(DEFAULT_STORE).parse()?);
+        Ok(Config {
+            admin_address: self.admin_address.clone(),
+            queues: self.queues()?,
+            auth: self.auth()?,
+            locks: self.locks()?,
+            limits: self.limits.config(),
+            timeouts: self.timeouts.config()?,
+            test_hooks: self.test_hooks.as_ref().map(|hooks| hooks.address.clone()),
+            stop_timeout: self.timeouts.stop(default.stop_timeout)?,
+            ..default
+        })
+    }
+
+    /// How to log, if the file says it.
+    pub fn log_handler(&self) -> Result<Option<LogHandler>> {
+        self.logging.handler()
+    }
+
+    /// What to log, if the file says it.
+    pub fn log_level(&self) -> Option<&'static str> {
+        self.logging.level()
     }
 
     /// Where queues are kept and which there are.
-    pub fn queues(&self) -> Result<QueuesConfig> {
+    fn queues(&self) -> Result<QueuesConfig> {
         let named = |index: usize, storage: &Storage| -> Result<PartitionsConfig> {
             Ok(PartitionsConfig {
                 name: match storage.name.as_str() {
@@ -225,7 +262,7 @@ impl ConfigFile {
     }
 
     /// Whether requests are judged.
-    pub fn auth(&self) -> Result<Driver> {
+    fn auth(&self) -> Result<Driver> {
         let driver = self.auth_backend.as_ref().map(|backend| backend.driver.as_str()).unwrap_or_default();
         match driver.to_ascii_lowercase().as_str() {
             "" | "none" => Ok(Driver::None),
@@ -235,7 +272,7 @@ impl ConfigFile {
     }
 
     /// How locks are kept, if the file says anything about it.
-    pub fn locks(&self) -> Result<LocksConfig> {
+    fn locks(&self) -> Result<LocksConfig> {
         let Some(locks) = &self.locks else { return Ok(LocksConfig::default()) };
         let backend = locks.backend.as_deref().map(str::parse).transpose()?;
         let invalid = leasehold_locks::Error::from;
@@ -292,14 +329,90 @@ mod tests {
     #[test]
     fn unknown_and_mistyped_keys_are_refused_by_name() {
         for (text, named) in [
-            ("adress: x\n", "adress"),
-            ("locks:\n  table_name: x\n", "table_name"),
+            ("adress: x\n", "`adress`, expected one of"),
+            ("adress: x\n", "did you mean `address`?"),
+            ("locks:\n  table_name: x\n", "did you mean `table-name`?"),
             ("locks:\n  cleanup-in-is-locked: maybe\n", "boolean"),
             ("- a\n", ""),
         ] {
             let reason = ConfigFile::parse(text).expect_err(text);
             assert!(reason.contains(named), "{text}: {reason}");
         }
+    }
+
+    #[test]
+    fn limits_timeouts_and_addresses_arrive() {
+        let text = "admin-address: 127.0.0.1:9\nlimits:\n  connections: 7\n  produce-items: 1\n  lease-items: 2\n  \
+                    complete-items: 3\n  requests-per-queue: 4\n  produce-body-bytes: 5\n  body-bytes: 6\n\
+                    timeouts:\n  idle: 1s\n  body: 2s\n  write: 3s\n  stop: 4s\n";
+        let config = ConfigFile::parse(text).expect("is a configuration").config().expect("is valid");
+        assert_eq!(config.admin_address.as_deref(), Some("127.0.0.1:9"));
+        let limits = config.limits;
+        assert_eq!((limits.connections, limits.produce_items, limits.lease_items), (7, 1, 2));
+        assert_eq!((limits.complete_items, limits.requests_per_queue), (3, 4));
+        assert_eq!((limits.produce_body_bytes, limits.body_bytes), (5, 6));
+        let timeouts = config.timeouts;
+        assert_eq!(
+            [timeouts.idle, timeouts.body, timeouts.write, config.stop_timeout],
+            [1, 2, 3, 4].map(Duration::from_secs)
+        );
+    }
+
+    #[test]
+    fn limits_of_zero_and_timeouts_that_are_none_are_refused() {
+        for text in
+            ["limits:\n  connections: 0\n", "limits:\n  lease-items: -1\n", "limits:\n  body-bytes: many\n"]
+        {
+            ConfigFile::parse(text).expect_err(text);
+        }
+        for given in ["0s", "soon", "-1s", "5"] {
+            let file = ConfigFile::parse(&format!("timeouts:\n  body: \"{given}\"\n")).expect("is a file");
+            let refused = file.config().expect_err(given);
+            assert_eq!(
+                refused.to_string(),
+                format!("timeouts.body is '{given}', not a duration above zero such as 30s")
+            );
+        }
+    }
+
+    #[test]
+    fn logging_is_read_as_querator_reads_it() {
+        let read = |text: &str| ConfigFile::parse(text).expect("is a file");
+        for (handler, expected) in
+            [("color", LogHandler::Color), ("TEXT", LogHandler::Text), ("json", LogHandler::Json)]
+        {
+            let file = read(&format!("logging:\n  handler: {handler}\n  level: WARN\n"));
+            assert_eq!(
+                (file.log_handler().expect(handler), file.log_level()),
+                (Some(expected), Some("warn"))
+            );
+        }
+        assert_eq!(read("logging:\n  level: chatty\n").log_level(), Some("info"));
+        assert_eq!((read("").log_handler().expect("nothing"), read("").log_level()), (None, None));
+        let refused = read("logging:\n  handler: xml\n").log_handler().expect_err("no such handler");
+        assert_eq!(refused.to_string(), "invalid handler; 'xml' is not one of (color, text, json)");
+    }
+
+    #[test]
+    fn effective_configuration_says_everything_but_secrets_and_reads_back() {
+        let text = "store: postgres://app:hunter2@db/orders\nlocks:\n  backend: redis://:hunter2@cache\npartition-storage:\n  \
+                    - name: pg\n    driver: postgres\n    config:\n      connection-string: postgres://u:hunter2@h/d\n\
+                    limits:\n  connections: 7\nqueues:\n  - name: q\n    dead-queue: dead\n    reference: \"a: \\\"b\\\"\"\n";
+        let config = ConfigFile::parse(text).expect("is a file").config().expect("is valid");
+        let shown = EffectiveConfig(&config).to_string();
+        assert!(!shown.contains("hunter2"), "{shown}");
+        for said in [
+            "  connections: 7\n",
+            "  lease-items: 1000\n",
+            "  idle: 2m0s\n",
+            "orders",
+            "partition-storage pg",
+        ] {
+            assert!(shown.contains(said), "{said}: {shown}");
+        }
+        let again = ConfigFile::parse(&shown).expect(&shown).config().expect(&shown);
+        assert_eq!((again.limits, again.timeouts), (config.limits, config.timeouts));
+        assert_eq!(again.queues.queues[0].change.reference, "a: \"b\"");
     }
 
     #[test]

@@ -1,0 +1,120 @@
+//! A configuration as a file would say it, with everything in it that was not said and without what is secret.
+
+use std::fmt::{self, Display, Write as _};
+
+use leasehold_access::Driver;
+use leasehold_core::duration;
+
+use crate::{Config, QueueConfig, StoreLocation};
+
+/// A configuration as YAML. Passwords are not in it.
+pub struct EffectiveConfig<'a>(pub &'a Config);
+
+impl Display for EffectiveConfig<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Config { queues, locks, limits, timeouts, .. } = self.0;
+        let config = self.0;
+        writeln!(out, "address: {}", quoted(&config.address))?;
+        if let Some(address) = &config.admin_address {
+            writeln!(out, "admin-address: {}", quoted(address))?;
+        }
+        if let Some(address) = &config.test_hooks {
+            writeln!(out, "test-hooks:\n  address: {}", quoted(address))?;
+        }
+        match &config.store {
+            // Without its password it could not be read back.
+            StoreLocation::Postgres(connection) => writeln!(out, "# store: {connection}")?,
+            place => writeln!(out, "store: {}", quoted(place))?,
+        }
+        out.write_str("locks:\n")?;
+        match &locks.backend {
+            Some(backend) => writeln!(out, "  # backend: {backend}")?,
+            None => writeln!(out, "  # backend: as the store")?,
+        }
+        let options = &locks.options;
+        writeln!(out, "  table-name: {}", quoted(options.tables.locks()))?;
+        writeln!(out, "  fence-table-name: {}", quoted(options.tables.fences()))?;
+        writeln!(out, "  key-prefix: {}", quoted(options.key_prefix.as_str()))?;
+        writeln!(out, "  collection: {}", quoted(options.collections.locks()))?;
+        writeln!(out, "  fence-collection: {}", quoted(options.collections.fences()))?;
+        writeln!(out, "  cleanup-in-is-locked: {}", options.cleanup_in_is_locked)?;
+        let driver = match config.auth {
+            Driver::None => "none",
+            Driver::Internal => "internal",
+        };
+        writeln!(out, "auth-backend:\n  driver: {driver}")?;
+        // Locations, not drivers and their settings: these lines are for reading.
+        for (key, place) in [("queue-storage", &queues.records), ("auth-storage", &queues.access)] {
+            match place {
+                Some(place) => writeln!(out, "# {key}: {place}")?,
+                None => writeln!(out, "# {key}: as the store")?,
+            }
+        }
+        if queues.partitions.is_empty() {
+            out.write_str("# partition-storage: as the store\n")?;
+        }
+        for place in &queues.partitions {
+            writeln!(
+                out,
+                "# partition-storage {}: {}, affinity {}",
+                place.name, place.store, place.affinity
+            )?;
+        }
+        if !queues.queues.is_empty() {
+            out.write_str("queues:\n")?;
+            queues.queues.iter().try_for_each(|queue| write_queue(out, queue))?;
+        }
+        out.write_str("limits:\n")?;
+        for (key, limit) in [
+            ("connections", limits.connections),
+            ("produce-items", limits.produce_items),
+            ("lease-items", limits.lease_items),
+            ("complete-items", limits.complete_items),
+            ("requests-per-queue", limits.requests_per_queue),
+            ("produce-body-bytes", limits.produce_body_bytes),
+            ("body-bytes", limits.body_bytes),
+        ] {
+            writeln!(out, "  {key}: {limit}")?;
+        }
+        out.write_str("timeouts:\n")?;
+        for (key, timeout) in [
+            ("idle", timeouts.idle),
+            ("body", timeouts.body),
+            ("write", timeouts.write),
+            ("stop", config.stop_timeout),
+        ] {
+            writeln!(out, "  {key}: {}", duration::format(timeout))?;
+        }
+        Ok(())
+    }
+}
+
+fn write_queue(out: &mut fmt::Formatter<'_>, QueueConfig { name, change }: &QueueConfig) -> fmt::Result {
+    writeln!(out, "  - name: {}", quoted(name.as_str()))?;
+    if let Some(dead_queue) = &change.dead_queue {
+        writeln!(out, "    dead-queue: {}", quoted(dead_queue.as_str()))?;
+    }
+    writeln!(out, "    lease-timeout: {}", duration::format(change.lease_timeout))?;
+    writeln!(out, "    expire-timeout: {}", duration::format(change.expire_timeout))?;
+    writeln!(out, "    max-attempts: {}", change.max_attempts)?;
+    if !change.reference.is_empty() {
+        writeln!(out, "    reference: {}", quoted(&change.reference))?;
+    }
+    writeln!(out, "    requested-partitions: {}", change.requested_partitions)
+}
+
+/// In double quotes, which YAML reads as JSON does: any text is one value and one line.
+fn quoted(text: impl Display) -> String {
+    let mut quoted = String::from("\"");
+    for letter in text.to_string().chars() {
+        match letter {
+            '"' | '\\' => quoted.extend(['\\', letter]),
+            control if control.is_control() => {
+                let _ = write!(quoted, "\\u{:04x}", u32::from(control));
+            }
+            plain => quoted.push(plain),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

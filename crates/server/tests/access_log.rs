@@ -1,0 +1,92 @@
+//! What the log says of requests, and what it must never say. Alone in its process: whether an event is wanted is
+//! decided once for all threads, and tests without a log would decide that it is not.
+
+#[allow(dead_code, unused_imports, unused_macros, reason = "its cases are for the stores")]
+mod wire;
+
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use leasehold_access::Driver;
+use serde_json::json;
+use tracing_subscriber::fmt::MakeWriter;
+
+use crate::wire::{Running, config};
+
+/// A log that is kept in memory.
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<Vec<u8>>>);
+
+impl Kept {
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().expect("nobody panicked").clone()).expect("text")
+    }
+}
+
+impl io::Write for Kept {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().expect("nobody panicked").extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl MakeWriter<'_> for Kept {
+    type Writer = Self;
+
+    fn make_writer(&self) -> Self {
+        self.clone()
+    }
+}
+
+#[tokio::test]
+async fn requests_are_logged_without_payloads_and_secrets() {
+    let log = Kept::default();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_ansi(false)
+        .with_writer(log.clone())
+        .finish();
+    // The runtime of this test has one thread, this one: only its server writes here.
+    let _logging = tracing::subscriber::set_default(subscriber);
+    let mut config = config("memory:");
+    config.auth = Driver::Internal;
+    let server = Running::start(config).await;
+    server.queue("q").await;
+    let user = server.done("/v1/users.create", json!({"username": "u"})).await["id"].clone();
+    let key = server.done("/v1/apikeys.create", json!({"user_id": user})).await;
+    let key = key["key"].as_str().expect("a key").to_owned();
+    let bearer = format!("Bearer {key}");
+
+    server.produce("q", &["payload-hunter2"]).await;
+    server.lease("q", "c", 1).await;
+    server.post("/v1/lock.acquire", json!({"key": "key-hunter2", "ttlMs": 1000})).await;
+    server.post("/v1/path-hunter2", json!({"body": "body-hunter2"})).await;
+    for authorization in [bearer.as_str(), "Basic hunter2", "Bearer hunter2"] {
+        let request = http::Request::post("/")
+            .header("authorization", authorization)
+            .header("x-request-id", "named-by-the-client");
+        server.request(request, "/v1/queue.stats", r#"{"queue_name": "q"}"#).await;
+    }
+
+    let log = log.text();
+    let user = user.as_str().expect("text");
+    for expected in [
+        "leasehold::access",
+        "route=\"/v1/queue.produce\" status=200",
+        "route=\"/v1/queue.stats\" status=403",
+        "route=\"/v1/queue.stats\" status=401",
+        "route=\"other\" status=501",
+        "request_id=\"named-by-the-client\"",
+        "user_id=\"anonymous\"",
+        &format!("user_id=\"{user}\""),
+    ] {
+        assert!(log.contains(expected), "{expected} is missing: {log}");
+    }
+    for secret in ["hunter2", key.as_str(), "aHVudGVyMg", "cGF5bG9hZC"] {
+        assert!(!log.contains(secret), "{secret} is logged: {log}");
+    }
+}
