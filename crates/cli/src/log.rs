@@ -37,7 +37,7 @@ pub(crate) fn start(filter: &str, format: LogFormat) -> Result<(), Failure> {
         tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(coloured);
     match (format, terminal) {
         (LogFormat::Text | LogFormat::Color, _) | (LogFormat::Auto, true) => {
-            builder.with_target(false).init()
+            builder.with_target(false).init();
         }
         (LogFormat::Json, _) | (LogFormat::Auto, false) => builder.json().flatten_event(true).init(),
     }

@@ -1,5 +1,6 @@
 //! The server over a PostgreSQL that comes and goes.
 
+#[allow(dead_code, reason = "each test target uses its part")]
 mod wire;
 
 use std::time::Duration;

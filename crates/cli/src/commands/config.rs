@@ -43,7 +43,7 @@ impl Check {
         let handler = file.log_handler()?.map_or("auto", |handler| handler.as_str());
         let level = file.log_level().unwrap_or("info");
         let effective = EffectiveConfig(&config);
-        output::written(write!(io::stdout(), "{effective}# logging: {handler}, {level}\n"))?;
+        output::written(writeln!(io::stdout(), "{effective}# logging: {handler}, {level}"))?;
         Ok(Done::Yes)
     }
 }

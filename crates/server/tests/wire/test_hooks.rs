@@ -1,25 +1,21 @@
 //! What tests of clients may do to a server, and where they may not.
 
-use leasehold_server::Server;
-
-use crate::wire::config;
-
 #[cfg(not(feature = "test-hooks"))]
 #[tokio::test]
 async fn build_without_them_says_so() {
-    let mut config = config("memory:");
+    let mut config = crate::wire::config("memory:");
     config.test_hooks = Some("127.0.0.1:0".to_owned());
-    let refused = Server::bind(&config).await.err().expect("there are none");
+    let refused = leasehold_server::Server::bind(&config).await.err().expect("there are none");
     assert_eq!(refused.code(), "server.test_hooks_missing");
     assert!(refused.to_string().contains("not compiled into this build"), "{refused}");
 }
 
 #[cfg(feature = "test-hooks")]
 mod compiled {
+    use leasehold_server::Server;
     use serde_json::json;
 
-    use super::*;
-    use crate::wire::{Answer, Running};
+    use crate::wire::{Answer, Running, config};
 
     async fn server() -> Running {
         let mut config = config("memory:");
