@@ -43,15 +43,8 @@ async fn main() -> Outcome {
     let url = cluster.url("postgres");
     let library = library(&url)?;
     library.setup_schema(OptionalColumns::Without).await?;
-    let server = Server::bind(&leasehold_server::Config {
-        address: "127.0.0.1:0".to_owned(),
-        store: url.parse()?,
-        locks: leasehold_server::LocksConfig::default(),
-        queues: Default::default(),
-        auth: Default::default(),
-        stop_timeout: Duration::from_secs(1),
-    })
-    .await?;
+    let config = leasehold_server::Config::new("127.0.0.1:0", url.parse()?);
+    let server = Server::bind(&config).await?;
     let endpoint: Endpoint = format!("http://{}", server.address()).parse()?;
     let serving = tokio::spawn(server.run(std::future::pending()));
     let through_server: Arc<dyn LockBackend> = Arc::new(HttpBackend::new(endpoint));

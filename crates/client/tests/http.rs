@@ -21,14 +21,8 @@ struct Http {
 impl Harness for Http {
     async fn start() -> Self {
         let clock = ManualClock::new(Timestamp::from_millis(1_700_000_000_000));
-        let config = Config {
-            address: "127.0.0.1:0".to_owned(),
-            store: StoreLocation::Memory,
-            queues: Default::default(),
-            auth: Default::default(),
-            locks: Default::default(),
-            stop_timeout: Duration::ZERO,
-        };
+        let config =
+            Config { stop_timeout: Duration::ZERO, ..Config::new("127.0.0.1:0", StoreLocation::Memory) };
         let locks = Arc::new(MemoryBackend::with_clock(Arc::new(clock.clone())));
         let server = Server::bind_with_locks(&config, locks).await.expect("binds");
         let address = server.address();

@@ -13,14 +13,7 @@ use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
 use secrecy::SecretString;
 
 async fn serve() -> std::net::SocketAddr {
-    let config = Config {
-        address: "127.0.0.1:0".to_owned(),
-        store: StoreLocation::Memory,
-        queues: Default::default(),
-        auth: Default::default(),
-        locks: Default::default(),
-        stop_timeout: Duration::ZERO,
-    };
+    let config = Config { stop_timeout: Duration::ZERO, ..Config::new("127.0.0.1:0", StoreLocation::Memory) };
     let server = Server::bind(&config).await.expect("binds");
     let address = server.address();
     tokio::spawn(async move { server.run(std::future::pending()).await.expect("serves") });
