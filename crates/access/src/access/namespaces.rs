@@ -22,7 +22,6 @@ impl NamespaceRequest {
     fn parse(&self) -> Result<(Namespace, Option<Tag>), Refusal> {
         let name = self.name.parse()?;
         let tag = Tag::parse("api_key_tag", &self.api_key_tag)?;
-        no_nul("name", &self.name)?;
         no_nul("description", &self.description)?;
         Ok((name, tag))
     }
@@ -96,7 +95,6 @@ impl Access {
     pub async fn delete_namespace(&self, actor: &Principal, name: &str) -> Result<()> {
         let (store, bindings, roles) = (self.namespaces()?, self.role_bindings()?, self.roles()?);
         let namespace: Namespace = name.parse().map_err(Refusal::from)?;
-        no_nul("name", name)?;
         self.permit(actor, DEFAULT_NAMESPACE, Permission::NamespaceDelete, name).await?;
         not_reserved(&namespace)?;
         let name = || name.to_owned();

@@ -84,17 +84,15 @@ pub async fn hostile_usernames_do_not_meet<H: Harness>(store: &Store<H>) {
 
 /// Ids come from requests, and a store that cannot even ask must not fail.
 pub async fn nul_is_found_nowhere<H: Harness>(store: &Store<H>) {
-    let name = namespace("a\0b");
+    let name = namespace("a");
     assert_eq!(store.users().get("a\0b").await.expect("answers"), None);
     assert!(!store.users().delete("a\0b").await.expect("answers"));
     assert!(!store.api_keys().delete("a\0b").await.expect("answers"));
     assert!(store.api_keys().list(Some("a\0b"), "a\0", 9).await.expect("answers").is_empty());
-    assert_eq!(store.namespaces().get(&name).await.expect("answers"), None);
-    assert_eq!(store.roles().get(&name, "x").await.expect("answers"), None);
-    assert_eq!(store.roles().get(&namespace("a"), "x\0").await.expect("answers"), None);
-    assert!(store.roles().list(&name, "", 9).await.expect("answers").is_empty());
+    assert_eq!(store.roles().get(&name, "x\0").await.expect("answers"), None);
+    assert!(store.roles().list(&name, "\0", 9).await.expect("answers").is_empty());
     assert!(store.role_bindings().list(&name, Some("\0"), "", 9).await.expect("answers").is_empty());
-    assert!(!store.role_bindings().delete(&namespace("a"), "a\0b", "r").await.expect("answers"));
+    assert!(!store.role_bindings().delete(&name, "a\0b", "r").await.expect("answers"));
     let permissions = store.role_bindings().permissions_of("a\0b", &name, 9).await.expect("answers");
     assert_eq!(permissions, PermissionSet::EMPTY);
 }

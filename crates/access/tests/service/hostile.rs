@@ -11,7 +11,7 @@ async fn nul_is_refused_where_it_would_be_kept() {
     let ann = server.user("ann").await;
     let who = anyone();
     let text = |field: &str| format!("{field} is invalid; cannot contain NUL character");
-    assert_refused!(server.create_namespace(&who, &namespace("a\0b")).await, 400, text("name"));
+    assert_refused!(server.create_namespace(&who, &namespace("a\0b")).await, 400, text("namespace name"));
     let described = NamespaceRequest { description: "\0".to_owned(), ..namespace("a") };
     assert_refused!(server.create_namespace(&who, &described).await, 400, text("description"));
     assert_refused!(server.update_namespace(&who, &described).await, 400, text("description"));
