@@ -21,8 +21,10 @@ struct Http {
 impl Harness for Http {
     async fn start() -> Self {
         let clock = ManualClock::new(Timestamp::from_millis(1_700_000_000_000));
-        let config =
-            Config { stop_timeout: Duration::ZERO, ..Config::new("127.0.0.1:0", StoreLocation::Memory) };
+        let mut config = Config::new("127.0.0.1:0", StoreLocation::Memory);
+        config.stop_timeout = Duration::ZERO;
+        // The contenders of a case come over eight clients, each of which keeps its connections for later.
+        config.limits.connections = 10_000;
         let locks = Arc::new(MemoryBackend::with_clock(Arc::new(clock.clone())));
         let server = Server::bind_with_locks(&config, locks).await.expect("binds");
         let address = server.address();
