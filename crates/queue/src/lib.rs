@@ -23,7 +23,7 @@ pub mod store;
 mod undertaker;
 
 pub use clock::EngineClock;
-pub use engine::{Backoff, Config, Engine, Limits, ListItems, NamedStore};
+pub use engine::{Backoff, Config, Engine, Limits, ListItems, NamedStore, UnknownStores};
 pub use error::{Error, Result};
 pub use item::{Item, ItemState, is_past};
 pub use item_id::{ItemId, ItemIdText, ItemIds};

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use leasehold_queue::store::memory::{MemoryQueues, MemoryStore};
 use leasehold_queue::{
-    Config, Engine, LeaseRequest, NamedStore, Namespace, NewItem, ProduceRequest, QueueChange, QueueName,
-    Store,
+    Config, Engine, Error, LeaseRequest, NamedStore, Namespace, NewItem, ProduceRequest, QueueChange,
+    QueueName, QueueStore, Store, UnknownStores,
 };
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -71,4 +71,66 @@ async fn tasks_end_when_the_last_handle_is_dropped() {
     })
     .await
     .expect("no task is left behind");
+}
+
+#[tokio::test]
+async fn queue_on_a_store_of_an_unknown_name_is_refused_unless_there_is_only_one() {
+    let records = Arc::new(MemoryQueues::default());
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let over = |name: &str, unknown_stores| {
+        let stores = vec![NamedStore { name: name.to_owned(), affinity: 1.0, store: store.clone() }];
+        Engine::new(Config { unknown_stores, ..Config::default() }, records.clone(), stores)
+    };
+    let queue: QueueName = "q".parse().expect("a name");
+    let theirs = over("theirs", UnknownStores::Refused);
+    create(&theirs, &queue).await;
+    theirs.shutdown().await;
+
+    let produce =
+        || ProduceRequest { queue: queue.clone(), timeout: PATIENCE, items: vec![NewItem::default()] };
+    let refusing = over("ours", UnknownStores::Refused);
+    let refused = refusing.produce(produce()).await.expect_err("it may be anywhere");
+    assert!(matches!(refused, Error::StoreUnknown { .. }), "{refused}");
+    refusing.shutdown().await;
+    let taking = over("ours", UnknownStores::First);
+    taking.produce(produce()).await.expect("it can only be here");
+    taking.shutdown().await;
+    let kept = records.get(&queue).await.expect("answers").expect("is there");
+    assert_eq!(kept.partitions[0].store, "theirs", "the record is left as it was");
+}
+
+#[tokio::test]
+async fn partitions_are_spread_over_stores_by_their_weight() {
+    let stores: Vec<(MemoryStore, f64)> = vec![(MemoryStore::new(), 3.0), (MemoryStore::new(), 1.0)];
+    let named = stores.iter().enumerate().map(|(number, (store, affinity))| NamedStore {
+        name: format!("store {number}"),
+        affinity: *affinity,
+        store: Arc::new(store.clone()),
+    });
+    let engine = Engine::new(Config::default(), Arc::new(MemoryQueues::default()), named.collect());
+    let queue: QueueName = "q".parse().expect("a name");
+    let change = QueueChange {
+        lease_timeout: Duration::from_secs(60),
+        expire_timeout: Duration::from_secs(3600),
+        requested_partitions: 4,
+        ..QueueChange::default()
+    };
+    let created = engine.create_queue(queue.clone(), Namespace::default(), change).await.expect("is created");
+    let places: Vec<&str> = created.partitions.iter().map(|partition| partition.store.as_str()).collect();
+    assert_eq!(places, ["store 0", "store 0", "store 0", "store 1"]);
+    for _ in 0..4 {
+        let items = vec![NewItem::default()];
+        engine
+            .produce(ProduceRequest { queue: queue.clone(), timeout: PATIENCE, items })
+            .await
+            .expect("is stored");
+    }
+    engine.shutdown().await;
+    for (number, ready) in [(0, [1, 0]), (3, [0, 1])] {
+        let partition = leasehold_queue::store::PartitionId { queue: queue.clone(), number };
+        for ((store, _), ready) in stores.iter().zip(ready) {
+            let opened = store.partition(&partition).open().await.expect("opens");
+            assert_eq!(opened.counts.ready, ready, "partition {number}");
+        }
+    }
 }

@@ -9,7 +9,9 @@ use leasehold_locks::backend::memory::MemoryBackend;
 use leasehold_locks::backend::postgres::{self, FusedBackend, FusedConfig, OptionalColumns, PostgresBackend};
 use leasehold_locks::backend::{BackendLocation, BackendOptions};
 use leasehold_locks::{LockBackend, Locks};
-use leasehold_queue::{DEFAULT_NAMESPACE, Engine, Error, NamedStore, Namespace, QueueName, Refusal};
+use leasehold_queue::{
+    DEFAULT_NAMESPACE, Engine, Error, NamedStore, Namespace, QueueName, Refusal, UnknownStores,
+};
 use leasehold_txn::{Pool, Registry};
 
 use crate::reply::Reply;
@@ -70,12 +72,13 @@ impl Services {
             let store = opened.open(&place.store, place.connections_max).await?.partitions()?;
             partitions.push(NamedStore { name: place.name.clone(), affinity: place.affinity, store });
         }
+        let mut engine_config = engine_config(&config.limits);
         if partitions.is_empty() {
             let store = store.partitions()?;
             partitions.push(NamedStore { name: ONLY_STORE.to_owned(), affinity: 1.0, store });
+            // A database that Querator filled has names of its own for its only place.
+            engine_config.unknown_stores = UnknownStores::First;
         }
-        #[cfg_attr(not(feature = "test-hooks"), expect(unused_mut, reason = "only tests have another clock"))]
-        let mut engine_config = engine_config(&config.limits);
         #[cfg(feature = "test-hooks")]
         let test_clock = crate::test_hooks::TestClock::default();
         #[cfg(feature = "test-hooks")]

@@ -54,3 +54,35 @@ mod queue {
 
     queue_cases!(start, [ignore = "needs PostgreSQL: cargo xtask test postgres"]);
 }
+
+/// Whoever filled the database named its only place his own way; with `--store` alone there is no other.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn queue_of_another_server_is_served_whatever_it_called_its_store() {
+    use leasehold_queue::store::postgres::{Config as QueuesConfig, PostgresQueues};
+    use leasehold_queue::{Namespace, PartitionInfo, QueueChange, QueueInfo, QueueStore};
+
+    let cluster = Cluster::start(Settings::fast()).expect("starts");
+    let url = cluster.url("postgres");
+    let pool =
+        leasehold_txn::Pool::new(leasehold_txn::Config::new(url.parse().expect("a url"))).expect("a pool");
+    let change = QueueChange {
+        lease_timeout: Duration::from_secs(60),
+        expire_timeout: Duration::from_secs(3_600),
+        requested_partitions: 1,
+        ..QueueChange::default()
+    };
+    let record = QueueInfo {
+        name: "theirs".parse().expect("a name"),
+        namespace: Namespace::default(),
+        options: change.create().expect("options"),
+        partitions: vec![PartitionInfo { number: 0, store: "postgres-00".to_owned(), read_only: false }],
+        created_at: leasehold_core::Timestamp::EPOCH,
+        updated_at: leasehold_core::Timestamp::EPOCH,
+    };
+    assert!(PostgresQueues::new(pool, &QueuesConfig::default()).add(&record).await.expect("adds"));
+
+    let server = wire::Running::start(wire::config(&url)).await;
+    server.produce("theirs", &["a"]).await;
+    assert_eq!(server.lease("theirs", "me", 1).await.len(), 1);
+}

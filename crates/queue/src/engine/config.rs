@@ -36,6 +36,8 @@ pub struct Config {
     pub waiting_max: usize,
     /// How many bytes of items of one queue may wait to be stored.
     pub waiting_bytes_max: usize,
+    /// What a record means whose partition is on a store of a name that nobody knows.
+    pub unknown_stores: UnknownStores,
     /// How long the store may take for one call.
     pub storage_timeout: Duration,
     /// How long the store may take to open a partition, which may mean reading all of it.
@@ -57,6 +59,7 @@ impl Default for Config {
             limits: Limits::default(),
             requests_max: 1_024,
             waiting_max: 10_000,
+            unknown_stores: UnknownStores::Refused,
             waiting_bytes_max: 256 << 20,
             storage_timeout: Duration::from_secs(3),
             open_timeout: Duration::from_secs(60),
@@ -66,6 +69,16 @@ impl Default for Config {
             clock: EngineClock::default(),
         }
     }
+}
+
+/// What a record means whose partition is on a store of a name that nobody knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnknownStores {
+    /// That it was configured elsewhere: the queue cannot be used here.
+    #[default]
+    Refused,
+    /// The first store. For those who have only one, over a database that somebody else filled and named his own way.
+    First,
 }
 
 /// Longer after each failure: `first` × 1.5^failures, at most `longest`.

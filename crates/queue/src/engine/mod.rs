@@ -23,7 +23,7 @@ use crate::{
 };
 
 pub use cold::ListItems;
-pub use config::{Backoff, Config, Limits, NamedStore};
+pub use config::{Backoff, Config, Limits, NamedStore, UnknownStores};
 
 /// Serves queues. Clones are handles on the same engine; it is stopped by [`shutdown`](Self::shutdown).
 #[derive(Clone, Debug)]
@@ -212,7 +212,11 @@ impl Inner {
 
     fn store(&self, queue: &QueueName, partition: &PartitionInfo) -> Result<&Arc<dyn Store>> {
         let named = self.stores.iter().find(|named| named.name == partition.store);
-        named.map(|named| &named.store).ok_or_else(|| Error::StoreUnknown {
+        let stand_in = match self.config.unknown_stores {
+            UnknownStores::Refused => None,
+            UnknownStores::First => self.stores.first(),
+        };
+        named.or(stand_in).map(|named| &named.store).ok_or_else(|| Error::StoreUnknown {
             queue: queue.clone(),
             partition: partition.number,
             store: partition.store.clone(),
