@@ -2,14 +2,18 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use axum::Router;
+use axum::extract::State;
+use axum::http::{HeaderValue, header};
+use axum::response::Response;
+use axum::{Router, middleware};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -33,6 +37,8 @@ impl Connections {
     /// one has ended. Dropping the future cuts them all.
     pub(crate) async fn serve(self, stop: CancellationToken) {
         let slots = Arc::new(Semaphore::new(self.limit));
+        let is_full = Arc::new(AtomicBool::new(false));
+        let router = self.router.layer(middleware::map_response_with_state(is_full.clone(), make_room));
         let mut served = JoinSet::new();
         loop {
             let accepted = tokio::select! {
@@ -41,12 +47,11 @@ impl Connections {
                 // Keeps what has ended from piling up.
                 Some(_) = served.join_next() => continue,
                 accepted = async {
-                    let slot = slots.clone().acquire_owned().await.expect("nobody closes it");
-                    (slot, accept(&self.listener).await)
+                    (slot(&slots, &is_full).await, accept(&self.listener).await)
                 } => accepted,
             };
             let (slot, stream) = accepted;
-            let connection = serve_connection(stream, self.router.clone(), self.timeouts, stop.clone());
+            let connection = serve_connection(stream, router.clone(), self.timeouts, stop.clone());
             served.spawn(async move {
                 connection.await;
                 drop(slot);
@@ -55,6 +60,25 @@ impl Connections {
         drop(self.listener);
         while served.join_next().await.is_some() {}
     }
+}
+
+/// A place for one more connection, once there is one.
+async fn slot(slots: &Arc<Semaphore>, is_full: &AtomicBool) -> OwnedSemaphorePermit {
+    let free = slots.clone().try_acquire_owned();
+    is_full.store(free.is_err(), Ordering::Relaxed);
+    match free {
+        Ok(slot) => slot,
+        Err(_) => slots.clone().acquire_owned().await.expect("nobody closes it"),
+    }
+}
+
+/// While others wait to be accepted, whoever was answered makes room: a client that keeps its connection for later must
+/// not keep them out. Said in the answer, so that no request meets a closed connection.
+async fn make_room(State(is_full): State<Arc<AtomicBool>>, mut response: Response) -> Response {
+    if is_full.load(Ordering::Relaxed) {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
 }
 
 async fn accept(listener: &TcpListener) -> TcpStream {

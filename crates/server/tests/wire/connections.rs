@@ -77,18 +77,38 @@ async fn thousand_long_polls_are_answered_by_a_produce() {
 #[tokio::test]
 async fn connection_over_the_limit_waits_until_another_leaves() {
     let mut config = config("memory:");
-    config.limits.connections = 2;
+    // One of them is the client's that makes the queue, and keeps it.
+    config.limits.connections = 3;
     let server = Running::start(config).await;
+    server.queue("q").await;
     let mut first = connect(&server).await;
+    send(&mut first, "/v1/queue.lease", &lease("first", "1m")).await;
     let mut second = connect(&server).await;
-    for stream in [&mut first, &mut second] {
-        send(stream, "/v1/namespaces.list", "{}").await;
-        assert_eq!(status(stream).await, "HTTP/1.1 200");
-    }
+    send(&mut second, "/v1/queue.lease", &lease("second", "1m")).await;
     let mut third = connect(&server).await;
     send(&mut third, "/v1/namespaces.list", "{}").await;
     timeout(WHILE, third.readable()).await.expect_err("there is no room");
     drop(first);
+    assert_eq!(status(&mut third).await, "HTTP/1.1 200");
+}
+
+#[tokio::test]
+async fn answered_client_makes_room_when_others_wait() {
+    let mut config = config("memory:");
+    config.limits.connections = 2;
+    let server = Running::start(config).await;
+    let mut kept = connect(&server).await;
+    send(&mut kept, "/v1/namespaces.list", "{}").await;
+    assert_eq!(status(&mut kept).await, "HTTP/1.1 200", "there is room for one more");
+    let mut busy = connect(&server).await;
+    busy.write_all(b"POST /v1/namespaces.list HTTP/1.1\r\nHost: test\r\n").await.expect("sends");
+    let mut third = connect(&server).await;
+    send(&mut third, "/v1/namespaces.list", "{}").await;
+    timeout(WHILE, third.readable()).await.expect_err("there is no room");
+    send(&mut kept, "/v1/namespaces.list", "{}").await;
+    let read = until_closed(&mut kept).await.to_ascii_lowercase();
+    let (_, second_answer) = read.split_once("http/1.1 200").expect("the second answer, too");
+    assert!(second_answer.contains("connection: close"), "{read}");
     assert_eq!(status(&mut third).await, "HTTP/1.1 200");
 }
 
