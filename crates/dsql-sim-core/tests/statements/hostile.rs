@@ -34,7 +34,16 @@ fn nothing_is_no_statement() {
 
 #[test]
 fn what_does_not_end_is_a_syntax_error() {
-    for sql in ["SELECT 'a", "SELECT \"a", "SELECT $x$ a", "/* a", "SELECT (1", "SELECT 1 +", "SELECT E'\\", "INSERT INTO"] {
+    for sql in [
+        "SELECT 'a",
+        "SELECT \"a",
+        "SELECT $x$ a",
+        "/* a",
+        "SELECT (1",
+        "SELECT 1 +",
+        "SELECT E'\\",
+        "INSERT INTO",
+    ] {
         assert_eq!(code(sql.to_owned()).as_deref(), Some("42601"), "{sql}");
     }
 }
@@ -62,7 +71,7 @@ fn deep_brackets_are_refused_and_not_overflowed() {
         ("SELECT f(", ")"),
     ] {
         let (lead, bracket) = open.split_at(open.find(['(', '[']).expect("bracket"));
-        for depth in [10, 50, 10_000, 100_000] {
+        for depth in [10, 25, 55, 10_000, 100_000] {
             let sql = format!("{lead}{}1{}", bracket.repeat(depth), close.repeat(depth));
             let answer = code(sql);
             if depth >= 10_000 {
@@ -91,7 +100,17 @@ fn words_that_nest_without_brackets_are_refused_and_not_overflowed() {
             code(format!("SELECT {}1", word.repeat(count)));
         }
     }
-    for word in ["EXPLAIN ", "PREPARE a AS ", "WITH ", "BEGIN ", "CREATE SCHEMA a "] {
+    for word in [
+        "EXPLAIN ",
+        "PREPARE a AS ",
+        "WITH ",
+        "BEGIN ",
+        "CREATE SCHEMA a ",
+        "IF a THEN ",
+        "CASE WHEN a THEN ",
+        "CREATE PROCEDURE a AS ",
+        "CREATE FUNCTION a() RETURNS int BEGIN ATOMIC ",
+    ] {
         for count in [20, 900, 100_000] {
             code(format!("{}SELECT 1", word.repeat(count)));
         }
