@@ -67,6 +67,8 @@ fn deep_brackets_are_refused_and_not_overflowed() {
         ("SELECT (", ")"),
         ("SELECT * FROM (", ")"),
         ("SELECT * FROM (SELECT * FROM (", "))"),
+        ("SELECT * FROM (SELECT * FROM ((SELECT * FROM (", "))))"),
+        ("SELECT * FROM (SELECT * FROM a WHERE a IN (", "))"),
         ("SELECT ARRAY[", "]"),
         ("SELECT f(", ")"),
     ] {
