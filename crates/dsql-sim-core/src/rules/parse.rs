@@ -1,101 +1,151 @@
 //! From a query text to its statements.
 
-use sqlparser::{
-    ast::{CreateIndex, Query, SetExpr, Statement},
-    dialect::PostgreSqlDialect,
-    parser::Parser,
-    tokenizer::{Location, Token, Tokenizer},
-};
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 
-use super::{Kind, Parsed, Refusal};
+use super::{Parsed, Refusal, guard, kind, unreadable};
 
-/// Splits a query text into its statements.
+/// Deep enough for what passes the guard; the parser grows its stack as it goes.
+const PARSER_DEPTH_MAX: usize = 4 * guard::NESTING_MAX;
+
+/// Splits a query text into its statements. As PostgreSQL does, it refuses the whole text for one that cannot be read.
 ///
 /// # Errors
-/// `42601` when the text is not SQL.
+/// `42601` when the text is not SQL; `54001` when it is nested too deep; the code of DSQL's own refusal for what the
+/// parser cannot read but DSQL is known to refuse, such as `FOR NO KEY UPDATE`.
 pub fn parse(sql: &str) -> Result<Vec<Parsed>, Refusal> {
-    split(sql)?.into_iter().filter_map(|text| one(text).transpose()).collect()
+    pieces(sql).into_iter().map(|piece| piece.outcome).collect()
 }
 
-fn one(text: &str) -> Result<Option<Parsed>, Refusal> {
-    let mut statements =
-        Parser::parse_sql(&PostgreSqlDialect {}, text).map_err(|error| syntax(&error.to_string()))?;
-    let Some(statement) = statements.pop() else { return Ok(None) };
-    let kind = kind(&statement);
-    Ok(Some(Parsed { sql: text.trim().to_owned(), statement, kind }))
+/// A statement of a text, or what stands in its place.
+pub(super) struct Piece {
+    /// Where its first token is; where it cannot be read, the token at which that shows.
+    pub(super) at: Location,
+    pub(super) outcome: Result<Parsed, Refusal>,
 }
 
-fn split(sql: &str) -> Result<Vec<&str>, Refusal> {
-    let tokens = Tokenizer::new(&PostgreSqlDialect {}, sql)
-        .tokenize_with_location()
-        .map_err(|error| syntax(&error.to_string()))?;
-    let mut texts = Vec::new();
-    let mut from = 0;
-    for token in tokens.iter().filter(|token| token.token == Token::SemiColon) {
-        let at = byte_of(sql, token.span.start);
-        texts.push(&sql[from..at]);
-        from = at + 1;
-    }
-    texts.push(&sql[from..]);
-    Ok(texts)
-}
-
-fn byte_of(sql: &str, at: Location) -> usize {
-    let (mut line, mut column) = (1, 1);
-    for (index, letter) in sql.char_indices() {
-        if (line, column) == (at.line, at.column) {
-            return index;
+pub(super) fn pieces(sql: &str) -> Vec<Piece> {
+    let (tokens, broken) = tokens(sql);
+    let mut texts = Texts { sql, at: Location::new(1, 1), byte: 0 };
+    let mut pieces = Vec::new();
+    let mut rest = tokens.as_slice();
+    while !rest.is_empty() {
+        let end = statement_end(rest);
+        let (statement, after) = rest.split_at(end);
+        let text = texts.up_to(after.first().map(|semicolon| semicolon.span.start));
+        rest = after.get(1..).unwrap_or_default();
+        if broken.is_some() && rest.is_empty() && after.is_empty() {
+            break;
         }
-        if letter == '\n' {
-            line += 1;
-            column = 1;
-        } else {
-            column += 1;
+        pieces.extend(piece(statement, text));
+    }
+    pieces.extend(broken);
+    pieces
+}
+
+/// The tokens of a text, up to where it stops to be readable.
+pub(super) fn tokens(sql: &str) -> (Vec<TokenWithSpan>, Option<Piece>) {
+    let mut tokens = Vec::new();
+    let read = Tokenizer::new(&PostgreSqlDialect {}, sql).tokenize_with_location_into_buf(&mut tokens);
+    let broken = read.err().map(|error| {
+        let mut refusal = unreadable::SYNTAX.refusal("");
+        refusal.message = error.message.to_lowercase();
+        Piece { at: error.location, outcome: Err(refusal) }
+    });
+    (tokens, broken)
+}
+
+fn piece(tokens: &[TokenWithSpan], text: &str) -> Option<Piece> {
+    let first = tokens.iter().find(|token| !matches!(token.token, Token::Whitespace(_)))?;
+    if let Some(token) = guard::too_deep(tokens) {
+        return Some(Piece { at: token.span.start, outcome: Err(guard::TOO_DEEP.refusal("")) });
+    }
+    let mut parser = Parser::new(&PostgreSqlDialect {})
+        .with_recursion_limit(PARSER_DEPTH_MAX)
+        .with_tokens_with_locations(tokens.to_vec());
+    let gave_up_at = match parser.parse_statement() {
+        Ok(statement) => match parser.peek_token() {
+            TokenWithSpan { token: Token::EOF, .. } => {
+                let kind = kind::of(&statement);
+                let parsed = Parsed { sql: text.trim().to_owned(), statement, kind };
+                return Some(Piece { at: first.span.start, outcome: Ok(parsed) });
+            }
+            more => Some(more.span.start),
+        },
+        Err(ParserError::RecursionLimitExceeded) => {
+            return Some(Piece { at: first.span.start, outcome: Err(guard::TOO_DEEP.refusal("")) });
+        }
+        Err(ParserError::ParserError(message) | ParserError::TokenizerError(message)) => place_in(&message),
+    };
+    let gave_up_at = gave_up_at.and_then(|at| tokens.iter().find(|token| token.span.start == at));
+    let (refusal, at) = unreadable::refusal(tokens, gave_up_at);
+    let end = tokens.last().unwrap_or(first);
+    Some(Piece { at: at.unwrap_or(end).span.start, outcome: Err(refusal) })
+}
+
+/// The parser tells the place of an error only at the end of its message: `… at Line: 1, Column: 8`.
+fn place_in(message: &str) -> Option<Location> {
+    let (_, place) = message.rsplit_once(" at Line: ")?;
+    let (line, column) = place.split_once(", Column: ")?;
+    Some(Location::new(line.parse().ok()?, column.trim().parse().ok()?))
+}
+
+/// The index of the semicolon that ends the first statement. Those in the body of a function written as
+/// `BEGIN ATOMIC … END` do not.
+fn statement_end(tokens: &[TokenWithSpan]) -> usize {
+    let words = tokens.iter().filter_map(|token| match &token.token {
+        Token::Word(word) if word.quote_style.is_none() => Some(word.value.to_lowercase()),
+        _ => None,
+    });
+    let head: Vec<String> = words.take(4).collect();
+    let makes_routine = head.first().is_some_and(|word| word == "create")
+        && head.iter().any(|word| word == "function" || word == "procedure");
+    let mut blocks = 0_usize;
+    for (index, token) in tokens.iter().enumerate() {
+        match &token.token {
+            Token::SemiColon if blocks == 0 => return index,
+            Token::Word(word) if makes_routine && word.quote_style.is_none() => {
+                match word.value.to_lowercase().as_str() {
+                    "begin" => blocks += 1,
+                    "case" if blocks > 0 => blocks += 1,
+                    "end" => blocks = blocks.saturating_sub(1),
+                    _ => {}
+                }
+            }
+            _ => {}
         }
     }
-    sql.len()
+    tokens.len()
 }
 
-fn syntax(message: &str) -> Refusal {
-    Refusal { sqlstate: "42601".into(), message: message.to_owned(), rule: "syntax".into() }
+/// Cuts a text at places that only go forward, so that the whole costs one pass.
+struct Texts<'a> {
+    sql: &'a str,
+    at: Location,
+    byte: usize,
 }
 
-fn kind(statement: &Statement) -> Kind {
-    match statement {
-        Statement::StartTransaction { .. } => Kind::Begin,
-        Statement::Commit { .. } => Kind::Commit,
-        Statement::Rollback { .. } => Kind::Rollback,
-        Statement::Query(query) if writes(query) => Kind::WritingWith,
-        Statement::Query(_) => Kind::Select,
-        Statement::Insert(_) => Kind::Insert,
-        Statement::Update(_) => Kind::Update,
-        Statement::Delete(_) => Kind::Delete,
-        Statement::CreateIndex(CreateIndex { r#async: true, .. }) => Kind::CreateIndex,
-        Statement::Set(_) | Statement::Reset(_) => Kind::Set,
-        Statement::ShowVariable { .. } => Kind::Show,
-        Statement::Explain { .. } | Statement::ExplainTable { .. } => Kind::Explain,
-        Statement::Call(_) => Kind::Call,
-        Statement::CreateTable(_)
-        | Statement::CreateView { .. }
-        | Statement::CreateIndex(_)
-        | Statement::CreateSchema { .. }
-        | Statement::CreateFunction(_)
-        | Statement::CreateRole { .. }
-        | Statement::CreateSequence { .. }
-        | Statement::CreateDomain(_)
-        | Statement::AlterTable { .. }
-        | Statement::AlterIndex { .. }
-        | Statement::AlterRole { .. }
-        | Statement::Drop { .. }
-        | Statement::DropFunction { .. }
-        | Statement::Grant { .. }
-        | Statement::Revoke { .. }
-        | Statement::Comment { .. } => Kind::Ddl,
-        _ => Kind::Other,
+impl<'a> Texts<'a> {
+    /// The text up to a semicolon, which is left out, or up to the end.
+    fn up_to(&mut self, semicolon: Option<Location>) -> &'a str {
+        let from = self.byte;
+        let mut to = self.sql.len();
+        self.byte = to;
+        let Some(semicolon) = semicolon else { return &self.sql[from..to] };
+        for (offset, letter) in self.sql[from..].char_indices() {
+            if self.at == semicolon {
+                to = from + offset;
+                self.byte = to + letter.len_utf8();
+                self.at.column += 1;
+                break;
+            }
+            if letter == '\n' {
+                self.at = Location::new(self.at.line + 1, 1);
+            } else {
+                self.at.column += 1;
+            }
+        }
+        &self.sql[from..to]
     }
-}
-
-fn writes(query: &Query) -> bool {
-    let in_body = matches!(&*query.body, SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_));
-    in_body || query.with.iter().flat_map(|with| &with.cte_tables).any(|table| writes(&table.query))
 }
