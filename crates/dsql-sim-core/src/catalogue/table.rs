@@ -52,6 +52,11 @@ impl Table {
         self.key_columns.iter().any(|key| key == column)
     }
 
+    /// Whether values for these columns name at most one row, by the primary key.
+    pub(crate) fn is_keyed_by(&self, columns: &[String]) -> bool {
+        !self.primary_key.is_empty() && self.primary_key.iter().all(|key| columns.contains(key))
+    }
+
     /// The names by which others may know a row: its primary key, and every key a foreign key points to.
     pub(crate) fn row_names(&self, qualifier: &str) -> Vec<RowName> {
         let mut keys: Vec<Vec<String>> = Vec::new();

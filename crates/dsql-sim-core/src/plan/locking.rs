@@ -24,6 +24,8 @@ pub(crate) struct Locking {
     /// The query without its locking clause.
     pub(crate) read: Arc<str>,
     pub(crate) touches: Vec<Touch>,
+    /// Every column of the primary key is fixed by equality: the documented shape.
+    pub(crate) is_keyed: bool,
 }
 
 /// A statement that conflicts, in PostgreSQL, with what the lock conflicts with in DSQL; what it cannot express is
@@ -69,7 +71,8 @@ fn is_named(source: &Source, name: &str) -> bool {
 
 impl Locking {
     /// `tables` are those of [`locked`] that are stored.
-    pub(super) fn new(query: &Query, tables: &[(Source, Strength, Arc<Table>)]) -> Locking {
+    pub(super) fn new(query: &Query, tables: &[(Source, Strength, Arc<Table>)], fixed: &[String]) -> Locking {
+        let is_keyed = tables.iter().all(|(_, _, table)| table.is_keyed_by(fixed));
         let mut read = query.clone();
         read.locks.clear();
         let touches = tables.iter().filter_map(|(source, strength, table)| {
@@ -80,7 +83,7 @@ impl Locking {
             }
         });
         let touches = touches.collect();
-        Locking { read: read.to_string().into(), touches }
+        Locking { read: read.to_string().into(), touches, is_keyed }
     }
 }
 

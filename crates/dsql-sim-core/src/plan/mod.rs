@@ -16,7 +16,7 @@ pub(crate) use write::{Shadow, Write};
 use crate::{
     catalogue::{Catalogue, Table},
     failure::Failure,
-    rules::{Kind, Parsed},
+    rules::{self, Kind, Parsed},
 };
 
 /// One statement, ready to be run any number of times.
@@ -108,7 +108,11 @@ async fn lock(parsed: &Parsed, catalogue: &Catalogue, schemas: &[String]) -> Res
         }
     }
     match &parsed.statement {
-        Statement::Query(query) => Ok(Locking::new(query, &tables)),
+        Statement::Query(query) => {
+            let fixed: Vec<String> =
+                rules::locking_reads(parsed).into_iter().flat_map(|read| read.fixed_columns).collect();
+            Ok(Locking::new(query, &tables, &fixed))
+        }
         _ => Err(Failure::new("XX000", "a locking clause outside a query")),
     }
 }

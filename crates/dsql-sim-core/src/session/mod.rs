@@ -193,6 +193,7 @@ impl Session {
             return Err(Failure::aborted().into());
         }
         self.check_rules(&plan.parsed)?;
+        self.check_lock(plan)?;
         match plan.action {
             Action::Begin => return Ok(self.begin(&plan.parsed)),
             Action::Commit => return self.commit().await,
@@ -212,11 +213,26 @@ impl Session {
     fn check_rules(&self, parsed: &Parsed) -> Result<(), Failure> {
         let config = self.engine.config();
         let place = self.place();
-        rules::check(parsed, config.level, config.is_strict, place).map_err(|refusal| {
-            self.shared().counters.add(Count::Refusals);
-            tracing::info!(rule = refusal.rule, sqlstate = refusal.sqlstate, "refused: {}", refusal.message);
-            Failure::from(refusal)
-        })
+        rules::check(parsed, config.level, config.is_strict, place).map_err(|refusal| self.refusal(refusal))
+    }
+
+    /// The one rule that needs to know the keys of tables.
+    fn check_lock(&self, plan: &Plan) -> Result<(), Failure> {
+        let config = self.engine.config();
+        match &plan.action {
+            Action::Locking(locking)
+                if !locking.is_keyed && rules::LOCKING_KEY.holds(config.level, config.is_strict) =>
+            {
+                Err(self.refusal(rules::LOCKING_KEY.refusal("")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn refusal(&self, refusal: rules::Refusal) -> Failure {
+        self.shared().counters.add(Count::Refusals);
+        tracing::info!(rule = refusal.rule, sqlstate = refusal.sqlstate, "refused: {}", refusal.message);
+        refusal.into()
     }
 
     fn place(&self) -> Place {
@@ -271,11 +287,11 @@ impl Session {
 
     /// A refusal by the parser or by a rule.
     pub(super) async fn refused(&mut self, refusal: rules::Refusal) -> Stop {
-        self.shared().counters.add(Count::Refusals);
         if self.status() == Status::Failed {
             return Failure::aborted().into();
         }
-        self.failed(refusal.into()).await
+        let failure = self.refusal(refusal);
+        self.failed(failure).await
     }
 
     /// Asks the fault rules.

@@ -2,7 +2,13 @@
 
 use std::time::Instant;
 
-use crate::{config::Limits, failure::Failure, faults::Footprint, intents::Intent, rules::Place};
+use crate::{
+    config::Limits,
+    failure::Failure,
+    faults::Footprint,
+    intents::Intent,
+    rules::{AGE_LIMIT, Place, ROW_LIMIT, SIZE_LIMIT},
+};
 
 /// From BEGIN to its end. What it wrote is in the worker's log.
 #[derive(Debug)]
@@ -61,16 +67,14 @@ impl Transaction {
 
     pub(super) fn check_age(&self, limits: &Limits) -> Result<(), Failure> {
         if self.begun_at.elapsed() > limits.age {
-            let seconds = limits.age.as_secs();
-            return Err(Failure::new("54000", format!("transaction age limit of {seconds}s exceeded")));
+            return Err(AGE_LIMIT.refusal("").into());
         }
         Ok(())
     }
 
     pub(super) fn check_bytes(&self, limits: &Limits) -> Result<(), Failure> {
         if self.bytes > limits.bytes {
-            let mib = limits.bytes / (1024 * 1024);
-            return Err(Failure::new("54000", format!("transaction size limit {mib}mb exceeded")));
+            return Err(SIZE_LIMIT.refusal("").into());
         }
         Ok(())
     }
@@ -78,7 +82,7 @@ impl Transaction {
     pub(super) fn add_rows(&mut self, rows: u64, limits: &Limits) -> Result<(), Failure> {
         self.rows += rows;
         if self.rows > limits.rows {
-            return Err(Failure::new("54000", "transaction row limit exceeded"));
+            return Err(ROW_LIMIT.refusal("").into());
         }
         Ok(())
     }
