@@ -1,0 +1,6 @@
+//! The simulator from outside, over the wire, on a throw-away PostgreSQL.
+
+#[path = "on_postgres/fixture.rs"]
+mod fixture;
+#[path = "on_postgres/vectors.rs"]
+mod vectors;
