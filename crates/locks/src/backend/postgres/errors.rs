@@ -8,7 +8,7 @@ use leasehold_txn::tokio_postgres::types::FromSql;
 use crate::{Error, Result};
 
 /// The error of an operation. Only an unknown outcome leaves open whether something happened.
-pub(super) fn error_of(operation: &'static str, source: TxnError) -> Error {
+pub(in crate::backend) fn error_of(operation: &'static str, source: TxnError) -> Error {
     match lock_code(&source) {
         Some(lock_code) => Error::Store { operation, lock_code, source: source.into() },
         None => Error::Indeterminate { operation, source: source.into() },
