@@ -4,3 +4,7 @@
 mod fixture;
 #[path = "on_postgres/vectors.rs"]
 mod vectors;
+#[path = "on_postgres/matrix.rs"]
+mod matrix;
+#[path = "on_postgres/model/mod.rs"]
+mod model;
