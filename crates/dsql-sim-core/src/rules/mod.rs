@@ -5,6 +5,7 @@
 //! a parse tree; [`lint`] asks all of them about a whole text and says where.
 
 mod alters;
+mod dialect;
 mod guard;
 mod indexes;
 mod keys;

@@ -1,13 +1,12 @@
 //! From a query text to its statements.
 
-use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::ast::Statement;
+use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 
+use super::dialect::PostgreSql;
 use super::{Parsed, Refusal, guard, kind, unreadable};
-
-/// Deep enough for what passes the guard; the parser grows its stack as it goes.
-const PARSER_DEPTH_MAX: usize = 4 * guard::NESTING_MAX;
 
 /// Splits a query text into its statements. As PostgreSQL does, it refuses the whole text for one that cannot be read.
 ///
@@ -47,7 +46,7 @@ pub(super) fn pieces(sql: &str) -> Vec<Piece> {
 /// The tokens of a text, up to where it stops to be readable.
 pub(super) fn tokens(sql: &str) -> (Vec<TokenWithSpan>, Option<Piece>) {
     let mut tokens = Vec::new();
-    let read = Tokenizer::new(&PostgreSqlDialect {}, sql).tokenize_with_location_into_buf(&mut tokens);
+    let read = Tokenizer::new(&PostgreSql, sql).tokenize_with_location_into_buf(&mut tokens);
     let broken = read.err().map(|error| {
         let mut refusal = unreadable::SYNTAX.refusal("");
         refusal.message = error.message.to_lowercase();
@@ -61,18 +60,14 @@ fn piece(tokens: &[TokenWithSpan], text: &str) -> Option<Piece> {
     if let Some(token) = guard::too_deep(tokens) {
         return Some(Piece { at: token.span.start, outcome: Err(guard::TOO_DEEP.refusal("")) });
     }
-    let mut parser = Parser::new(&PostgreSqlDialect {})
-        .with_recursion_limit(PARSER_DEPTH_MAX)
-        .with_tokens_with_locations(tokens.to_vec());
-    let gave_up_at = match parser.parse_statement() {
-        Ok(statement) => match parser.peek_token() {
-            TokenWithSpan { token: Token::EOF, .. } => {
-                let kind = kind::of(&statement);
-                let parsed = Parsed { sql: text.trim().to_owned(), statement, kind };
-                return Some(Piece { at: first.span.start, outcome: Ok(parsed) });
-            }
-            more => Some(more.span.start),
-        },
+    let (read, next) = guard::with_room(tokens.len(), || read(tokens));
+    let gave_up_at = match read {
+        Ok(statement) if next.token == Token::EOF => {
+            let kind = kind::of(&statement);
+            let parsed = Parsed { sql: text.trim().to_owned(), statement, kind };
+            return Some(Piece { at: first.span.start, outcome: Ok(parsed) });
+        }
+        Ok(_) => Some(next.span.start),
         Err(ParserError::RecursionLimitExceeded) => {
             return Some(Piece { at: first.span.start, outcome: Err(guard::TOO_DEEP.refusal("")) });
         }
@@ -82,6 +77,30 @@ fn piece(tokens: &[TokenWithSpan], text: &str) -> Option<Piece> {
     let (refusal, at) = unreadable::refusal(tokens, gave_up_at);
     let end = tokens.last().unwrap_or(first);
     Some(Piece { at: at.unwrap_or(end).span.start, outcome: Err(refusal) })
+}
+
+/// The first statement, and the token after it.
+fn read(tokens: &[TokenWithSpan]) -> (Result<Statement, ParserError>, TokenWithSpan) {
+    let mut tokens = tokens.to_vec();
+    let first = tokens.iter_mut().find_map(|token| match &mut token.token {
+        Token::Word(word) if word.quote_style.is_none() => Some(word),
+        _ => None,
+    });
+    let mut is_table = false;
+    if let Some(word) = first {
+        is_table = word.keyword == Keyword::TABLE;
+        // Two words for one thing, of which the parser knows one.
+        if word.value.eq_ignore_ascii_case("ABORT") {
+            word.keyword = Keyword::ROLLBACK;
+        }
+    }
+    let mut parser = Parser::new(&PostgreSql)
+        .with_recursion_limit(guard::PARSER_DEPTH_MAX)
+        .with_tokens_with_locations(tokens);
+    // `TABLE t` is a query, but the parser does not look for it where a statement begins.
+    let read = if is_table { parser.parse_query().map(Statement::Query) } else { parser.parse_statement() };
+    let next = parser.peek_token();
+    (read, next)
 }
 
 /// The parser tells the place of an error only at the end of its message: `… at Line: 1, Column: 8`.

@@ -34,7 +34,16 @@ fn nothing_is_no_statement() {
 
 #[test]
 fn what_does_not_end_is_a_syntax_error() {
-    for sql in ["SELECT 'a", "SELECT \"a", "SELECT $x$ a", "/* a", "SELECT (1", "SELECT 1 +", "SELECT E'\\", "INSERT INTO"] {
+    for sql in [
+        "SELECT 'a",
+        "SELECT \"a",
+        "SELECT $x$ a",
+        "/* a",
+        "SELECT (1",
+        "SELECT 1 +",
+        "SELECT E'\\",
+        "INSERT INTO",
+    ] {
         assert_eq!(code(sql.to_owned()).as_deref(), Some("42601"), "{sql}");
     }
 }
@@ -58,11 +67,13 @@ fn deep_brackets_are_refused_and_not_overflowed() {
         ("SELECT (", ")"),
         ("SELECT * FROM (", ")"),
         ("SELECT * FROM (SELECT * FROM (", "))"),
+        ("SELECT * FROM (SELECT * FROM ((SELECT * FROM (", "))))"),
+        ("SELECT * FROM (SELECT * FROM a WHERE a IN (", "))"),
         ("SELECT ARRAY[", "]"),
         ("SELECT f(", ")"),
     ] {
         let (lead, bracket) = open.split_at(open.find(['(', '[']).expect("bracket"));
-        for depth in [10, 50, 10_000, 100_000] {
+        for depth in [10, 25, 55, 10_000] {
             let sql = format!("{lead}{}1{}", bracket.repeat(depth), close.repeat(depth));
             let answer = code(sql);
             if depth >= 10_000 {
@@ -77,7 +88,7 @@ fn long_chains_are_refused_and_not_overflowed() {
     let chains = [" + 1", "::int", " AND a = 1", " || 'x'", " UNION SELECT 1", " IS NULL", "[1]"];
     for link in chains {
         assert_eq!(code(format!("SELECT a{}", link.repeat(300))), None, "{link}");
-        for count in [1_990, 1_000_000] {
+        for count in [1_990, 100_000] {
             let answer = code(format!("SELECT a{}", link.repeat(count)));
             assert!(count < 10_000 || answer.as_deref() == Some("54001"), "{link} × {count}: {answer:?}");
         }
@@ -87,12 +98,22 @@ fn long_chains_are_refused_and_not_overflowed() {
 #[test]
 fn words_that_nest_without_brackets_are_refused_and_not_overflowed() {
     for word in ["NOT ", "CASE WHEN ", "- ", "EXISTS ", "INTERVAL "] {
-        for count in [20, 1_900, 200_000] {
+        for count in [20, 1_900, 20_000] {
             code(format!("SELECT {}1", word.repeat(count)));
         }
     }
-    for word in ["EXPLAIN ", "PREPARE a AS ", "WITH ", "BEGIN ", "CREATE SCHEMA a "] {
-        for count in [20, 900, 100_000] {
+    for word in [
+        "EXPLAIN ",
+        "PREPARE a AS ",
+        "WITH ",
+        "BEGIN ",
+        "CREATE SCHEMA a ",
+        "IF a THEN ",
+        "CASE WHEN a THEN ",
+        "CREATE PROCEDURE a AS ",
+        "CREATE FUNCTION a() RETURNS int BEGIN ATOMIC ",
+    ] {
+        for count in [20, 900, 20_000] {
             code(format!("{}SELECT 1", word.repeat(count)));
         }
     }
@@ -103,7 +124,7 @@ fn a_text_of_ten_megabytes_is_read_in_one_pass() {
     let row = format!("('{}')", "x".repeat(3_000));
     assert_eq!(code(format!("INSERT INTO t VALUES {}", vec![row; 3_000].join(","))), None);
     assert_eq!(code("SELECT 1;".repeat(20_000)), None);
-    assert_eq!(code("-- comment\n".repeat(500_000)), None);
-    assert_eq!(code("(".repeat(5_000_000)).as_deref(), Some("54001"));
+    assert_eq!(code("-- comment\n".repeat(100_000)), None);
+    assert_eq!(code("(".repeat(1_000_000)).as_deref(), Some("54001"));
     assert_eq!(code("\u{0}\u{1}🦀".repeat(1_000)).as_deref(), Some("42601"));
 }

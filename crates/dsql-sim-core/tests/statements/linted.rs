@@ -32,7 +32,7 @@ TRUNCATE items;
             (3, 8, "serial"),
             (4, 5, "column-type"),
             (8, 13, "index-async"),
-            (8, 44, "index-method"),
+            (8, 46, "index-method"),
             (9, 41, "key-type"),
             (10, 8, "advisory-lock"),
             (12, 15, "locking-no-wait"),
@@ -46,7 +46,13 @@ fn what_cannot_be_read_is_a_finding_and_the_rest_is_still_checked() {
     let sql = "SELEC 1;\nTRUNCATE a;\nSELECT *\n FROM a FOR NO KEY UPDATE;\nTRUNCATE b;\nSELECT 'open";
     assert_eq!(
         findings(sql, false),
-        [(1, 1, "syntax"), (2, 1, "truncate"), (4, 9, "locking-clause"), (5, 1, "truncate"), (6, 8, "syntax")]
+        [
+            (1, 1, "syntax"),
+            (2, 1, "truncate"),
+            (4, 9, "locking-clause"),
+            (5, 1, "truncate"),
+            (6, 8, "syntax")
+        ]
     );
 }
 

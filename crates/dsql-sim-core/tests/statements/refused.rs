@@ -170,7 +170,8 @@ fn each_row_of_the_facts_refuses_with_its_code_and_text() {
     for case in CASES {
         for level in case.levels {
             let refusal = outcome(case.sql, *level, true).err();
-            let got = refusal.as_ref().map(|it| (it.rule.as_str(), it.sqlstate.as_str(), it.message.as_str()));
+            let got =
+                refusal.as_ref().map(|it| (it.rule.as_str(), it.sqlstate.as_str(), it.message.as_str()));
             if got != Some((case.rule, case.sqlstate, case.message)) {
                 wrong.push(format!("{level} {}\n  got    {got:?}\n  wanted {}", case.sql, case.rule));
             }
@@ -195,7 +196,12 @@ fn rules_of_one_level_say_nothing_at_the_other() {
     for case in CASES.iter().filter(|case| case.levels.len() == 1) {
         let other = if case.levels[0] == OLD { NEW } else { OLD };
         let refusal = outcome(case.sql, other, true).err();
-        assert_ne!(refusal.map(|refusal| refusal.rule).as_deref(), Some(case.rule), "{} at {other}", case.sql);
+        assert_ne!(
+            refusal.map(|refusal| refusal.rule).as_deref(),
+            Some(case.rule),
+            "{} at {other}",
+            case.sql
+        );
     }
 }
 
@@ -214,7 +220,10 @@ fn a_list_of_values_is_refused_from_its_3001st_row_on() {
     let insert = |rows: usize| format!("INSERT INTO t (a, b) VALUES {}", vec!["(1, 'x')"; rows].join(", "));
     assert_eq!(outcome(&insert(3_000), NEW, true), Ok(()));
     let refusal = outcome(&insert(3_001), NEW, true).expect_err("too many");
-    assert_eq!((refusal.sqlstate.as_str(), refusal.message.as_str()), ("54000", "transaction row limit exceeded"));
+    assert_eq!(
+        (refusal.sqlstate.as_str(), refusal.message.as_str()),
+        ("54000", "transaction row limit exceeded")
+    );
     // Which of these are written, only the engine knows.
     assert_eq!(outcome(&(insert(3_001) + " ON CONFLICT DO NOTHING"), NEW, true), Ok(()));
 }

@@ -15,7 +15,9 @@ fn refused(sql: &str, place: Place) -> Option<String> {
 fn a_transaction_has_one_ddl_statement() {
     let after_ddl = Place { ddl_done: true, ..OPEN };
     let text = "multiple ddl statements not supported in a transaction";
-    for sql in ["CREATE TABLE t (a int)", "GRANT SELECT ON t TO r", "CREATE INDEX ASYNC i ON t (a)", "DROP VIEW v"] {
+    for sql in
+        ["CREATE TABLE t (a int)", "GRANT SELECT ON t TO r", "CREATE INDEX ASYNC i ON t (a)", "DROP VIEW v"]
+    {
         assert_eq!(refused(sql, after_ddl).as_deref(), Some(text), "{sql}");
         assert_eq!(refused(sql, OPEN), None, "{sql}");
     }
@@ -27,7 +29,12 @@ fn ddl_and_dml_do_not_mix_in_either_order() {
     let after_ddl = Place { ddl_done: true, ..OPEN };
     let after_dml = Place { dml_done: true, ..OPEN };
     assert_eq!(refused("CREATE TABLE t (a int)", after_dml).as_deref(), text);
-    for sql in ["INSERT INTO t VALUES (1)", "UPDATE t SET a = 1", "DELETE FROM t", "WITH x AS (DELETE FROM t RETURNING 1) SELECT * FROM x"] {
+    for sql in [
+        "INSERT INTO t VALUES (1)",
+        "UPDATE t SET a = 1",
+        "DELETE FROM t",
+        "WITH x AS (DELETE FROM t RETURNING 1) SELECT * FROM x",
+    ] {
         assert_eq!(refused(sql, after_ddl).as_deref(), text, "{sql}");
         assert_eq!(refused(sql, after_dml), None, "{sql}");
     }
@@ -37,9 +44,13 @@ fn ddl_and_dml_do_not_mix_in_either_order() {
 
 #[test]
 fn a_text_is_cut_into_its_statements_with_their_comments() {
-    let parsed = parse("/* op=A */ BEGIN; INSERT INTO t VALUES ('a;b', $x$ ; $x$); -- end; of it\nCOMMIT;;").expect("sql");
+    let parsed = parse("/* op=A */ BEGIN; INSERT INTO t VALUES ('a;b', $x$ ; $x$); -- end; of it\nCOMMIT;;")
+        .expect("sql");
     let texts: Vec<&str> = parsed.iter().map(|one| one.sql.as_str()).collect();
-    assert_eq!(texts, ["/* op=A */ BEGIN", "INSERT INTO t VALUES ('a;b', $x$ ; $x$)", "-- end; of it\nCOMMIT"]);
+    assert_eq!(
+        texts,
+        ["/* op=A */ BEGIN", "INSERT INTO t VALUES ('a;b', $x$ ; $x$)", "-- end; of it\nCOMMIT"]
+    );
     let kinds: Vec<Kind> = parsed.iter().map(|one| one.kind).collect();
     assert_eq!(kinds, [Kind::Begin, Kind::Insert, Kind::Commit]);
 }
@@ -75,7 +86,8 @@ fn kinds_tell_the_engine_what_to_do() {
 
 #[test]
 fn locking_reads_tell_the_table_and_what_is_fixed() {
-    let parsed = parse("SELECT * FROM s.a AS x WHERE x.\"Id\" = $1 AND (Part = 'p' AND n > 2) FOR KEY SHARE").expect("sql");
+    let parsed = parse("SELECT * FROM s.a AS x WHERE x.\"Id\" = $1 AND (Part = 'p' AND n > 2) FOR KEY SHARE")
+        .expect("sql");
     let reads = locking_reads(&parsed[0]);
     assert_eq!(reads.len(), 1);
     assert_eq!(reads[0].strength, Strength::KeyShare);
