@@ -114,6 +114,11 @@ impl Failure {
         self.sqlstate() == "40001"
     }
 
+    /// A statement was prepared for columns that are no longer so.
+    pub(crate) fn is_stale_plan(&self) -> bool {
+        self.sqlstate() == "0A000" && self.message().contains("cached plan must not change")
+    }
+
     /// Two transactions of the simulator stood in each other's way; nothing is decided.
     pub(crate) fn is_collision(&self) -> bool {
         matches!(self.sqlstate(), "55P03" | "40P01")

@@ -8,6 +8,8 @@ use parking_lot::Mutex;
 /// What a transaction wants of a row beside writing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Strength {
+    /// There was no row of this key: PostgreSQL does not see one that came and went meanwhile.
+    Insert,
     /// The row keeps its key: `FOR KEY SHARE`, or a row that points to it.
     KeyShare,
     /// The row is deleted, its key set, or it was read `FOR UPDATE`.
@@ -35,6 +37,8 @@ struct State {
     /// How many commits brought intents.
     commits: u64,
     rows: HashMap<String, Seen>,
+    /// After the last time rows were forgotten: while many must stay, it is not tried each time.
+    rows_left: usize,
 }
 
 /// The last commit of each strength; 0 is never.
@@ -56,7 +60,7 @@ impl Intents {
         intents.iter().any(|intent| {
             let seen = state.rows.get(&intent.row).copied().unwrap_or_default();
             match intent.strength {
-                Strength::KeyShare => seen.key > snapshot,
+                Strength::Insert | Strength::KeyShare => seen.key > snapshot,
                 Strength::Key => seen.key_share > snapshot,
             }
         })
@@ -68,14 +72,15 @@ impl Intents {
         state.commits += 1;
         let commit = state.commits;
         for intent in intents {
-            let seen = state.rows.entry(intent.row.clone()).or_default();
-            match intent.strength {
-                Strength::KeyShare => seen.key_share = commit,
-                Strength::Key => seen.key = commit,
+            if intent.strength != Strength::Insert {
+                let seen = state.rows.entry(intent.row.clone()).or_default();
+                let last = if intent.strength == Strength::Key { &mut seen.key } else { &mut seen.key_share };
+                *last = commit;
             }
         }
-        if state.rows.len() > ROWS_KEPT {
+        if state.rows.len() > ROWS_KEPT.max(2 * state.rows_left) {
             state.rows.retain(|_, seen| seen.key.max(seen.key_share) > oldest);
+            state.rows_left = state.rows.len();
         }
     }
 }
@@ -99,6 +104,16 @@ mod tests {
             assert!(!intents.conflict(&one("r", first), snapshot), "{first:?} is no rival of its like here");
             assert!(!intents.conflict(&one("r", second), intents.now()), "a later snapshot has seen it");
         }
+    }
+
+    #[test]
+    fn insert_loses_to_a_row_that_went_meanwhile_and_harms_nobody() {
+        let intents = Intents::default();
+        let snapshot = intents.now();
+        intents.committed(&one("r", Strength::Insert), snapshot);
+        assert!(!intents.conflict(&one("r", Strength::KeyShare), snapshot));
+        intents.committed(&one("r", Strength::Key), snapshot);
+        assert!(intents.conflict(&one("r", Strength::Insert), snapshot));
     }
 
     #[test]

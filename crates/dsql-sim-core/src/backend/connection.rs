@@ -82,12 +82,11 @@ impl Connection {
             secret: 0,
             unread: 0,
         };
-        let options = format!("{} {settings}", url.options());
+        let options = format!("-c application_name=leasehold-dsql-sim {} {settings}", url.options());
         let words = [
             ("user", url.user()),
             ("database", url.database()),
             ("client_encoding", "UTF8"),
-            ("application_name", "leasehold-dsql-sim"),
             ("options", options.trim()),
         ];
         frontend::startup_message(words, &mut connection.outgoing)?;

@@ -1,5 +1,6 @@
 //! What all sessions of a simulated cluster share.
 
+mod control;
 mod counters;
 mod give_way;
 mod seat;
@@ -49,6 +50,8 @@ pub(crate) struct Shared {
     pub(crate) intents: Intents,
     pub(crate) counters: Counters,
     pub(crate) faults: Faults,
+    control: control::Control,
+    heat: give_way::Heat,
     seats: Mutex<HashMap<u64, Arc<Seat>>>,
     next_seat: AtomicU64,
 }
@@ -69,6 +72,7 @@ impl Engine {
         let mut monitor = Connection::open(&config.backing, "").await?;
         monitor.simple(SCHEMA).await?.all()?;
         let catalogue = Catalogue::new(Connection::open(&config.backing, "").await?);
+        let control = control::Control::new(&catalogue).await?;
         let faults = Faults::new(config.seed);
         let shared = Shared {
             config,
@@ -78,6 +82,8 @@ impl Engine {
             intents: Intents::default(),
             counters: Counters::default(),
             faults,
+            control,
+            heat: give_way::Heat::default(),
             seats: Mutex::default(),
             next_seat: AtomicU64::new(0),
         };
@@ -117,6 +123,11 @@ impl Shared {
 
     fn seat_of(&self, pid: i32) -> Option<Arc<Seat>> {
         self.seats.lock().values().find(|seat| seat.pid == pid).cloned()
+    }
+
+    /// Whether a write of these tables is likely to be in somebody's way.
+    pub(crate) fn is_contended(&self, tables: &[u32]) -> bool {
+        self.heat.is_warm(tables)
     }
 
     /// Waits for a turn to commit. Key-share intents and key writes are compared with each other in one order of

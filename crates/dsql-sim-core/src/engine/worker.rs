@@ -39,6 +39,8 @@ pub(crate) struct Worker {
     pub(crate) has_base: bool,
     prepared: HashMap<(Arc<str>, Arc<[u32]>), String>,
     prepared_count: u64,
+    /// The version of the catalogue they were prepared for.
+    prepared_version: u64,
 }
 
 /// Goes back to the snapshot, without any write and without any row lock.
@@ -78,6 +80,7 @@ impl Worker {
             has_base: false,
             prepared: HashMap::new(),
             prepared_count: 0,
+            prepared_version: 0,
         }
     }
 
@@ -149,9 +152,10 @@ impl Worker {
         (name, false)
     }
 
-    /// Prepares a statement and asks what it takes and gives.
-    pub(crate) async fn describe(&mut self, call: &Call) -> Result<Reply, Failure> {
-        if self.prepared.len() > PREPARED_MAX {
+    /// Prepares a statement and asks what it takes and gives, as of this version of the catalogue.
+    pub(crate) async fn describe(&mut self, call: &Call, version: u64) -> Result<Reply, Failure> {
+        if self.prepared.len() > PREPARED_MAX || self.prepared_version != version {
+            self.prepared_version = version;
             for (_, name) in self.prepared.drain() {
                 self.connection.queue_close(&name);
             }

@@ -78,7 +78,7 @@ impl Locking {
         let touches = tables.iter().filter_map(|(source, strength, table)| {
             let SetExpr::Select(select) = &*query.body else { return None };
             match strength {
-                Strength::Key => update(&read, select, source, table),
+                Strength::Key | Strength::Insert => update(&read, select, source, table),
                 Strength::KeyShare => key_share(&read, select, source, table),
             }
         });

@@ -101,6 +101,7 @@ fn capture(statement: &Statement, qualifier: &str, table: &Table) -> Capture {
         Statement::Insert(insert) => {
             let capture = capture
                 .bytes(table.bytes_expression(qualifier))
+                .rows(Strength::Insert, table.row_names(qualifier))
                 .rows(Strength::KeyShare, table.parent_names(qualifier));
             match &insert.on {
                 Some(OnInsert::OnConflict(conflict)) => match &conflict.action {

@@ -42,8 +42,9 @@ impl Session {
             return Err(Failure::data_conflict().into());
         }
         if is_late {
-            self.replay(worker, if ddl { Push::Tables } else { Push::Rows }).await?;
+            self.replay(worker, if ddl { Push::Tables } else { Push::Rows }, &transaction.tables).await?;
         }
+        let rules = if has_writes { self.shared().rules_of(worker, &transaction.tables).await? } else { None };
         if worker.mode != Mode::Idle {
             let outcome = worker.connection.simple("COMMIT").await?.one().map_err(told_at_commit)?;
             if outcome.tag.as_deref() != Some("COMMIT") {
@@ -54,6 +55,9 @@ impl Session {
         self.shared().remember(&transaction.intents);
         if let Some(changes) = &transaction.changes {
             self.shared().catalogue.changed(changes.as_deref());
+        }
+        if let Some(rules) = rules {
+            self.shared().follow(rules);
         }
         drop(passage);
         self.seat.set_snapshot(None);
@@ -89,12 +93,12 @@ impl Session {
     }
 
     /// Does the whole log again, on the snapshot it was made for. What worked then and does not now was overtaken.
-    async fn replay(&self, worker: &mut Worker, push: Push) -> Result<(), Failure> {
+    async fn replay(&self, worker: &mut Worker, push: Push, tables: &[u32]) -> Result<(), Failure> {
         self.shared().counters.add(Count::Replays);
         let mut attempt = 0;
         loop {
             let work = Work { prelude: PATIENCE, replays: true, ..Work::default() };
-            let performed = self.shared().push_through(&self.seat, push, worker.perform(work)).await?;
+            let performed = self.shared().push_through(&self.seat, push, tables, worker.perform(work)).await?;
             let Some(failure) = performed.failure else { return Ok(()) };
             attempt += 1;
             if !failure.is_collision() || attempt >= ATTEMPTS_MAX {

@@ -58,7 +58,7 @@ impl Session {
         let prelude = format!("{}; {PATIENCE}", transaction.begin_sql());
         worker.mode = Mode::Live;
         let work = Work { prelude: &prelude, calls: &calls, ..Work::default() };
-        let performed = self.shared().push_through(&seat, Push::Tables, worker.perform(work)).await?;
+        let performed = self.shared().push_through(&seat, Push::Tables, &[], worker.perform(work)).await?;
         self.asides.extend(performed.asides);
         if let Some(failure) = performed.failure {
             worker.roll_back().await?;

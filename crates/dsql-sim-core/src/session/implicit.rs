@@ -19,10 +19,11 @@ impl Session {
         plan: &Plan,
         prepared: &Prepared,
         bound: &Bound,
-        footprint: Footprint,
+        footprint: Option<Footprint>,
     ) -> Answered<Outcome> {
         let mut transaction = Transaction::new(true, false, self.shared().catalogue.version());
-        transaction.footprints.push(footprint);
+        transaction.footprints.extend(footprint);
+        transaction.tables.extend(&plan.tables);
         match &plan.action {
             Action::Write(write) => self.write_alone(write, prepared, bound, transaction).await,
             Action::Locking(_) => {
@@ -44,7 +45,7 @@ impl Session {
         };
         self.asides.extend(performed.asides);
         if let Some(failure) = performed.failure {
-            return Err(known(failure).into());
+            return Err(failure.into());
         }
         if matches!(plan.action, Action::Set) {
             self.learn_schemas().await?;
@@ -72,7 +73,7 @@ impl Session {
             seat.set_snapshot(Some(snapshot));
             worker.mode = Mode::Live;
             let work = Work { prelude: transaction.begin_sql(), calls: &[call.clone()], ..Work::default() };
-            let mut performed = self.shared().push_through(&seat, Push::Rows, worker.perform(work)).await?;
+            let mut performed = self.shared().push_through(&seat, Push::Rows, &transaction.tables, worker.perform(work)).await?;
             self.asides.append(&mut performed.asides);
             let Some(failure) = performed.failure else {
                 break performed.outcomes.pop().unwrap_or_default();
@@ -84,7 +85,7 @@ impl Session {
             let collides = failure.is_collision() && !self.is_native() && attempt <= ATTEMPTS_MAX;
             if !is_taken && !collides {
                 let is_conflict = failure.is_conflict() || failure.is_collision();
-                return Err(if is_conflict { Failure::data_conflict() } else { known(failure) }.into());
+                return Err(if is_conflict { Failure::data_conflict() } else { failure }.into());
             }
             pause(attempt).await;
         };
@@ -95,12 +96,4 @@ impl Session {
         self.commit_transaction(&mut worker, transaction).await?;
         Ok(outcome)
     }
-}
-
-/// What PostgreSQL says where DSQL says something else.
-fn known(failure: Failure) -> Failure {
-    if failure.sqlstate() == "0A000" && failure.message().contains("cached plan must not change") {
-        return Failure::schema_conflict();
-    }
-    failure
 }

@@ -200,10 +200,15 @@ impl Session {
             Action::Rollback => return self.roll_back().await,
             _ => {}
         }
-        let footprint = Footprint::of(&plan.parsed);
-        self.inject(Point::Statement, std::slice::from_ref(&footprint)).await?;
+        let footprint = if self.shared().is_control(plan) {
+            self.shared().show_counts().await?;
+            None
+        } else {
+            Some(Footprint::of(&plan.parsed))
+        };
+        self.inject(Point::Statement, footprint.as_slice()).await?;
         if let Some(transaction) = &mut self.transaction {
-            transaction.footprints.push(footprint);
+            transaction.footprints.extend(footprint);
             self.run_in_transaction(plan, prepared, bound).await
         } else {
             self.run_alone(plan, prepared, bound, footprint).await
@@ -266,6 +271,7 @@ impl Session {
 
     /// Counts a failure, and lets it end the transaction as far as failures do.
     async fn failed(&mut self, failure: Failure) -> Stop {
+        let failure = if failure.is_stale_plan() { Failure::schema_conflict() } else { failure };
         let counters = &self.shared().counters;
         match failure.sqlstate() {
             "40001" if failure.message().contains("OC001") => counters.add(Count::SchemaConflicts),

@@ -123,7 +123,7 @@ impl Session {
         };
         if let Some(sql) = plan.described_sql() {
             let call = Call { is_kept: true, ..prepared.call(&sql, &Bound::default()) };
-            let reply = self.seat.worker.lock().await.describe(&call).await?;
+            let reply = self.seat.worker.lock().await.describe(&call, plan.version).await?;
             prepared.description = reply.described;
             if let Some(parameters) = reply.parameters {
                 prepared.types = oids(&parameters);

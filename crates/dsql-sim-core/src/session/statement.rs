@@ -244,11 +244,13 @@ impl Session {
         steps: &Steps<'_>,
     ) -> Result<Performed, Failure> {
         let needs_base = steps.locks && !worker.has_base && !self.is_native();
+        // Before the first write, nothing stands in the way of writing from the log.
+        let is_yielding = needs_base && self.shared().is_contended(&transaction.tables);
         let begin = if worker.mode == Mode::Idle { transaction.begin_sql() } else { "" };
         let base = if needs_base { "SAVEPOINT base" } else { "" };
         let prelude = [begin, base].into_iter().filter(|sql| !sql.is_empty()).collect::<Vec<_>>().join("; ");
         let replays = worker.mode == Mode::Deferred && !worker.log.is_empty();
-        let undoes = worker.mode == Mode::Deferred && (replays || steps.locks);
+        let undoes = is_yielding || worker.mode == Mode::Deferred && (replays || steps.locks);
         let work = Work {
             prelude: &prelude,
             replays,
@@ -256,11 +258,13 @@ impl Session {
             epilogue: if undoes { UNDO } else { "" },
         };
         let performed = if steps.locks || replays {
-            self.shared().push_through(&self.seat, Push::Rows, worker.perform(work)).await?
+            self.shared().push_through(&self.seat, Push::Rows, &transaction.tables, worker.perform(work)).await?
         } else {
             worker.perform(work).await?
         };
-        if worker.mode == Mode::Idle {
+        if is_yielding {
+            worker.mode = Mode::Deferred;
+        } else if worker.mode == Mode::Idle {
             worker.mode = Mode::Live;
         }
         worker.has_base |= needs_base;
