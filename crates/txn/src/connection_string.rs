@@ -90,7 +90,8 @@ impl ConnectionString {
         if dsql && !encrypted && !parsed.is_loopback() {
             return Err(Error::BadConfig {
                 field: "sslmode",
-                reason: "must be require, verify-ca or verify-full for dsql:// but on a loopback address".to_owned(),
+                reason: "must be require, verify-ca or verify-full for dsql:// but on a loopback address"
+                    .to_owned(),
             });
         }
         parsed.driver_config()?;
@@ -323,6 +324,28 @@ mod tests {
         assert_eq!(cluster.ssl_mode().unwrap(), SslMode::VerifyFull);
         assert_eq!(cluster.driver_config().unwrap().get_dbname(), Some("postgres"));
         assert_ne!(cluster, parse("postgres://admin@abc.dsql.us-east-1.on.aws/postgres?sslmode=verify-full"));
+    }
+
+    #[test]
+    fn dsql_is_encrypted_but_on_this_machine() {
+        for (host, mode) in [
+            ("abc.dsql.us-east-1.on.aws", "require"),
+            ("abc.dsql.us-east-1.on.aws", "verify-ca"),
+            ("127.0.0.1:5432", "disable"),
+            ("[::1]:5432", "prefer"),
+            ("localhost", "disable"),
+        ] {
+            parse(&format!("dsql://{host}?sslmode={mode}"));
+        }
+        for (host, mode) in [
+            ("abc.dsql.us-east-1.on.aws", "disable"),
+            ("abc.dsql.us-east-1.on.aws", "prefer"),
+            ("127.0.0.1.example.com", "disable"),
+            ("127.0.0.1,example.com", "disable"),
+            ("%2Frun%2Fpostgres", "disable"),
+        ] {
+            assert!(refusal(&format!("dsql://{host}?sslmode={mode}")).starts_with("sslmode: "), "{host}");
+        }
     }
 
     #[test]

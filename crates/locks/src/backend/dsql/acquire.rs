@@ -21,10 +21,11 @@ pub(super) async fn acquire(backend: &DsqlBackend, request: &AcquireRequest) -> 
     let asked: Values<'_> = &[(&key, Type::TEXT), (&lock_id, Type::TEXT)];
     let store = &backend.store;
     for _ in 0..TRIES_MAX {
-        let taken = match store.write(operations::ACQUIRE, &[Step::new(&store.statements.acquire, values)]).await {
-            Err(error) if lost_to_holders(&error) => break,
-            taken => taken.map_err(|error| error_of(OPERATION, error))?,
-        };
+        let taken =
+            match store.write(operations::ACQUIRE, &[Step::new(&store.statements.acquire, values)]).await {
+                Err(error) if lost_to_holders(&error) => break,
+                taken => taken.map_err(|error| error_of(OPERATION, error))?,
+            };
         if let Some(row) = taken.first() {
             return answer(row, request);
         }
@@ -42,5 +43,7 @@ pub(super) async fn acquire(backend: &DsqlBackend, request: &AcquireRequest) -> 
 /// Whether every attempt lost its row to another one's write. Whoever writes there takes, keeps or ends a hold, so the key
 /// was held at each of those moments. A changed schema says nothing of the kind.
 fn lost_to_holders(error: &TxnError) -> bool {
-    matches!(error, TxnError::ConflictExhausted { source, .. } if !source.to_string().contains("OC001"))
+    let TxnError::ConflictExhausted { source, .. } = error else { return false };
+    let told = source.driver().as_db_error().map_or("", |server| server.message());
+    !told.contains("OC001")
 }

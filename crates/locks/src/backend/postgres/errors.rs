@@ -39,7 +39,11 @@ fn answered(error: &TxnError, transport: Transport) -> LockCode {
 }
 
 /// A column of a row of ours. Fails when the table has other types than SyncGuard's.
-pub(super) fn column<'a, T: FromSql<'a>>(operation: &'static str, row: &'a Row, name: &str) -> Result<T> {
+pub(in crate::backend) fn column<'a, T: FromSql<'a>>(
+    operation: &'static str,
+    row: &'a Row,
+    name: &str,
+) -> Result<T> {
     row.try_get(name).map_err(|error| unexpected(operation, error))
 }
 

@@ -46,7 +46,8 @@ pub(in crate::backend) async fn look(store: &Store, key: &Key) -> Result<Option<
 
 /// In the background and best effort: the answer does not depend on it, and the statement judges again.
 fn clean_up(backend: &PostgresBackend, key: String) {
-    let (pool, policy, statements) = (backend.store.pool.clone(), backend.store.policy(), backend.statements.clone());
+    let (pool, policy, statements) =
+        (backend.store.pool.clone(), backend.store.policy(), backend.statements.clone());
     backend.background.spawn(async move {
         let values: Values<'_> = &[(&key, Type::TEXT)];
         let steps = [Step::new(&statements.cleanup, values)];

@@ -16,8 +16,7 @@ pub(in crate::backend) async fn release(store: &Store, lock_id: &LockId) -> Resu
     let lock_id = lock_id.as_str();
     let values: Values<'_> = &[(&lock_id, Type::TEXT)];
     let steps = [Step::new(&store.statements.release, values)];
-    let rows =
-        store.write(operations::RELEASE, &steps).await.map_err(|error| error_of(OPERATION, error))?;
+    let rows = store.write(operations::RELEASE, &steps).await.map_err(|error| error_of(OPERATION, error))?;
     rows.first().map_or(Ok(ReleaseOutcome::Refused(Refusal::NotFound)), |row| outcome(store, row))
 }
 

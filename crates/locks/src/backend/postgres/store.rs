@@ -27,13 +27,21 @@ impl Store {
     }
 
     /// Runs statements that change something, in one round trip; the rows of the last.
-    pub(in crate::backend) async fn write(&self, operation: Operation, steps: &[Step<'_>]) -> Result<Vec<Row>> {
+    pub(in crate::backend) async fn write(
+        &self,
+        operation: Operation,
+        steps: &[Step<'_>],
+    ) -> Result<Vec<Row>> {
         let answers = Pipeline::write(operation, steps).query(&self.pool, &self.policy()).await?;
         Ok(answers.into_iter().next_back().unwrap_or_default())
     }
 
     /// Runs statements that change nothing; the rows of the last.
-    pub(in crate::backend) async fn read(&self, operation: Operation, steps: &[Step<'_>]) -> Result<Vec<Row>> {
+    pub(in crate::backend) async fn read(
+        &self,
+        operation: Operation,
+        steps: &[Step<'_>],
+    ) -> Result<Vec<Row>> {
         let answers = Pipeline::read(operation, steps).query(&self.pool, &self.policy()).await?;
         Ok(answers.into_iter().next_back().unwrap_or_default())
     }
