@@ -5,6 +5,8 @@
 mod faults;
 #[path = "dsql_store/fixture.rs"]
 mod fixture;
+#[path = "dsql_store/guarded.rs"]
+mod guarded;
 #[path = "dsql_store/schema.rs"]
 mod schema;
 
