@@ -10,9 +10,13 @@ use crate::fixture::{Fixture, request};
 
 /// A session that has read the fence of the key, and written, and not committed.
 async fn writing(fixture: &Fixture, clause: &str) -> Client {
-    let (client, connection) = tokio_postgres::connect(&fixture.simulator.url(), NoTls).await.expect("connects");
+    let (client, connection) =
+        tokio_postgres::connect(&fixture.simulator.url(), NoTls).await.expect("connects");
     tokio::spawn(connection);
-    client.batch_execute("CREATE TABLE IF NOT EXISTS report (id int PRIMARY KEY, body text)").await.expect("table");
+    client
+        .batch_execute("CREATE TABLE IF NOT EXISTS report (id int PRIMARY KEY, body text)")
+        .await
+        .expect("table");
     client.batch_execute("BEGIN").await.expect("begins");
     let sql = format!("SELECT fence FROM syncguard_locks WHERE key = 'billing' {clause}");
     let row = client.query_one(&sql, &[]).await.expect("the row is there");
