@@ -2,4 +2,5 @@
 
 pub mod pairs;
 pub mod placement;
+pub mod places;
 pub mod rates;
