@@ -21,5 +21,5 @@ pub use client::Client;
 pub use endpoint::Endpoint;
 pub use error::{Error, Result};
 pub use lock::HttpBackend;
-pub use options::Options;
+pub use options::{ClientCertificate, Options};
 pub use pages::{Items, List, Pages, Scheduled};
