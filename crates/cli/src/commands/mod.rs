@@ -3,6 +3,7 @@ mod bench;
 mod binding;
 mod completions;
 mod config;
+mod health;
 mod items;
 mod lock;
 mod man;
@@ -36,6 +37,7 @@ pub(crate) enum Command {
     Binding(binding::Binding),
     Schema(schema::Schema),
     Bench(bench::Bench),
+    Health(health::Health),
     Config(config::Config),
     Completions(completions::Completions),
     Man(man::Man),
@@ -78,6 +80,7 @@ pub(crate) fn run(command: Command) -> Ended {
         Command::Binding(binding) => binding.run(),
         Command::Schema(schema) => schema.run(),
         Command::Bench(bench) => bench.run(),
+        Command::Health(health) => health.run(),
         Command::Config(config) => config.run(),
         Command::Completions(completions) => completions.run(),
         Command::Man(man) => man.run(),
