@@ -3,6 +3,7 @@ mod bench;
 mod binding;
 mod completions;
 mod config;
+mod doctor;
 mod health;
 mod items;
 mod lock;
@@ -37,6 +38,7 @@ pub(crate) enum Command {
     Binding(binding::Binding),
     Schema(schema::Schema),
     Bench(bench::Bench),
+    Doctor(doctor::Doctor),
     Health(health::Health),
     Config(config::Config),
     Completions(completions::Completions),
@@ -80,6 +82,7 @@ pub(crate) fn run(command: Command) -> Ended {
         Command::Binding(binding) => binding.run(),
         Command::Schema(schema) => schema.run(),
         Command::Bench(bench) => bench.run(),
+        Command::Doctor(doctor) => doctor.run(),
         Command::Health(health) => health.run(),
         Command::Config(config) => config.run(),
         Command::Completions(completions) => completions.run(),

@@ -33,9 +33,13 @@ impl Server {
     }
 
     pub(crate) fn start_with(arguments: &[&str]) -> Self {
+        Server::start_on("memory:", arguments)
+    }
+
+    pub(crate) fn start_on(store: &str, arguments: &[&str]) -> Self {
         let home = tempfile::tempdir().expect("temporary folder");
         let mut process = leasehold(home.path())
-            .args(["serve", "--store", "memory:", "--address", "127.0.0.1:0", "--log-format", "json"])
+            .args(["serve", "--store", store, "--address", "127.0.0.1:0", "--log-format", "json"])
             .args(arguments)
             .stderr(Stdio::piped())
             .stdout(Stdio::null())
