@@ -14,6 +14,7 @@ mod queue;
 mod role;
 mod schema;
 pub(crate) mod serve;
+mod top;
 mod user;
 
 use std::future::Future;
@@ -38,6 +39,7 @@ pub(crate) enum Command {
     Binding(binding::Binding),
     Schema(schema::Schema),
     Bench(bench::Bench),
+    Top(top::Top),
     Doctor(doctor::Doctor),
     Health(health::Health),
     Config(config::Config),
@@ -82,6 +84,7 @@ pub(crate) fn run(command: Command) -> Ended {
         Command::Binding(binding) => binding.run(),
         Command::Schema(schema) => schema.run(),
         Command::Bench(bench) => bench.run(),
+        Command::Top(top) => top.run(),
         Command::Doctor(doctor) => doctor.run(),
         Command::Health(health) => health.run(),
         Command::Config(config) => config.run(),
