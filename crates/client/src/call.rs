@@ -44,12 +44,17 @@ impl Caller {
     }
 
     pub(crate) fn with_options(endpoint: Endpoint, options: &Options) -> Result<Self> {
-        let mut caller = match (&options.ca_file, endpoint.is_encrypted()) {
-            (Some(path), true) => {
-                Caller::over(Connector::encrypted(roots_of(path)?), endpoint, options.timeout)
+        let connector = match endpoint.is_encrypted() {
+            true => {
+                let roots = options.ca_file.as_deref().map_or_else(|| Ok(system_roots()), roots_of)?;
+                match &options.certificate {
+                    Some(certificate) => Connector::certified(roots, certificate)?,
+                    None => Connector::encrypted(roots),
+                }
             }
-            _ => Caller::new(endpoint, options.timeout),
+            false => Connector::clear_text(),
         };
+        let mut caller = Caller::over(connector, endpoint, options.timeout);
         caller.authorization = options.api_key.as_ref().map(bearer).transpose()?;
         Ok(caller)
     }

@@ -23,5 +23,5 @@ pub use endpoint::Endpoint;
 pub use error::{Error, Result};
 pub use lock::HttpBackend;
 pub use operations::Health;
-pub use options::Options;
+pub use options::{ClientCertificate, Options};
 pub use pages::{Items, List, Pages, Scheduled};

@@ -106,7 +106,7 @@ impl Services {
             limits: config.limits,
             #[cfg(feature = "test-hooks")]
             test_clock,
-            bodies: Bodies::new(config.limits.body_bytes, config.timeouts.body),
+            bodies: Bodies::new(&config.limits, config.timeouts.body),
             unprepared,
             configured_queues: config.queues.queues.clone().into(),
         })
