@@ -16,6 +16,7 @@ mod pages;
 mod queue;
 mod queues;
 mod storage;
+mod trace_parent;
 
 pub use client::Client;
 pub use endpoint::Endpoint;
@@ -23,3 +24,4 @@ pub use error::{Error, Result};
 pub use lock::HttpBackend;
 pub use options::{ClientCertificate, Options};
 pub use pages::{Items, List, Pages, Scheduled};
+pub use trace_parent::TraceParent;
