@@ -7,10 +7,15 @@ use crate::cargo::cargo;
 use crate::tally::{self, Tally};
 use crate::{Outcome, source};
 
+/// What the server has only in builds that ask for it.
+const SERVER_FEATURES: [&str; 8] =
+    ["--package", "leasehold-server", "--features", "otlp,test-hooks", "--test", "http", "--test", "otlp"];
+
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let mut report = Report::default();
     if arguments.is_empty() {
         report.run("workspace", test().arg("--workspace"))?;
+        report.run("server features", test().args(SERVER_FEATURES))?;
         report.run_examples()?;
         for backend in &backend::ALL {
             let in_ci = std::env::var_os("CI").filter(|_| backend.installable).map(|_| "CI can install it");
