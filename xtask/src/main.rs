@@ -26,7 +26,9 @@ Usage: cargo xtask <command>
                             servers they need; what could not run is said by name
   soak [CRATE]... [--minutes N] [--seed N]
                             the long random and fault runs; writes a report with the seed
-  bench [NAME]... [-- ARGS] all benchmarks, or the named ones
+  bench [NAME|GROUP]... [-- ARGS]
+                            all benchmarks, or the named ones; a group (queue, lock) is also written to
+                            docs/benchmarks.md
   services up|down|status   the test servers, for use by hand
 
 Backends: postgres, redis, redis_cluster, firestore";

@@ -68,6 +68,11 @@ struct Surroundings {
 }
 
 impl Connection {
+    /// Whether a server was named on the command line.
+    pub(crate) fn is_given(&self) -> bool {
+        self.endpoint.is_some() || self.profile.is_some()
+    }
+
     pub(crate) fn client(&self) -> Result<Client, Failure> {
         let (endpoint, options) = self.resolve()?;
         Ok(Client::new(endpoint.parse::<Endpoint>()?, &options)?)

@@ -20,6 +20,7 @@ pub fn openapi() -> Value {
     let mut paths: Map<String, Value> =
         ENDPOINTS.iter().map(|endpoint| (endpoint.path.to_owned(), operation(endpoint))).collect();
     for (path, summary, media_type) in [
+        ("/", "What this is, to a browser.", "text/html"),
         ("/health", "Whether the store answers.", "application/health+json"),
         ("/metrics", "Figures, as Prometheus text.", "text/plain"),
         ("/openapi.json", "This document.", "application/json"),

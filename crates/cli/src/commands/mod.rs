@@ -3,6 +3,8 @@ mod bench;
 mod binding;
 mod completions;
 mod config;
+mod doctor;
+mod health;
 mod items;
 mod lock;
 mod man;
@@ -12,6 +14,7 @@ mod queue;
 mod role;
 mod schema;
 pub(crate) mod serve;
+mod top;
 mod user;
 
 use std::future::Future;
@@ -36,6 +39,9 @@ pub(crate) enum Command {
     Binding(binding::Binding),
     Schema(schema::Schema),
     Bench(bench::Bench),
+    Top(top::Top),
+    Doctor(doctor::Doctor),
+    Health(health::Health),
     Config(config::Config),
     Completions(completions::Completions),
     Man(man::Man),
@@ -78,6 +84,9 @@ pub(crate) fn run(command: Command) -> Ended {
         Command::Binding(binding) => binding.run(),
         Command::Schema(schema) => schema.run(),
         Command::Bench(bench) => bench.run(),
+        Command::Top(top) => top.run(),
+        Command::Doctor(doctor) => doctor.run(),
+        Command::Health(health) => health.run(),
         Command::Config(config) => config.run(),
         Command::Completions(completions) => completions.run(),
         Command::Man(man) => man.run(),

@@ -14,7 +14,7 @@ async fn every_documented_path_is_served_and_no_other() {
     assert_eq!(document["openapi"], "3.1.0");
     let paths = document["paths"].as_object().expect("paths");
     // That each route is documented, with its messages, is checked where it is made.
-    assert_eq!(paths.len(), ENDPOINTS.len() + 4);
+    assert_eq!(paths.len(), ENDPOINTS.len() + 5);
     for (path, methods) in paths {
         let methods: Vec<_> = methods.as_object().expect("methods").keys().map(String::as_str).collect();
         match methods.as_slice() {
