@@ -17,6 +17,7 @@ use leasehold_txn::{Pool, Registry};
 
 use crate::reply::Reply;
 use crate::routes::Bodies;
+use crate::spans::Spans;
 use crate::store::Store;
 use crate::{Config, LimitsConfig, LocksConfig, QueueConfig, Result};
 
@@ -45,6 +46,7 @@ pub(crate) struct Faces {
     pub(crate) locks: Locks,
     pub(crate) limits: LimitsConfig,
     pub(crate) bodies: Bodies,
+    pub(crate) spans: Spans,
     #[cfg(feature = "test-hooks")]
     pub(crate) test_clock: crate::test_hooks::TestClock,
     /// A backend whose tables may have to be made.
@@ -117,6 +119,7 @@ impl Services {
             limits: config.limits,
             #[cfg(feature = "test-hooks")]
             test_clock,
+            spans: Spans::open(config.tracing.as_ref())?,
             bodies: Bodies::new(&config.limits, config.timeouts.body),
             unprepared,
             configured_queues: config.queues.queues.clone().into(),
@@ -135,8 +138,25 @@ impl Services {
         }
         let found = self.engine.queue(queue).await;
         let namespace = found.as_ref().map_or(DEFAULT_NAMESPACE, |info| info.namespace.as_str());
-        self.access.authorise(caller, namespace, permission).await?;
+        self.permit_in(caller, namespace, permission, queue).await?;
         found.map(drop).map_err(Reply::from)
+    }
+
+    /// Whether the caller may do this with queues of the namespace. That one may not change or delete them is audited.
+    pub(crate) async fn permit_in(
+        &self,
+        caller: &Principal,
+        namespace: &str,
+        permission: Permission,
+        queue: &QueueName,
+    ) -> Result<(), Reply> {
+        use Permission::{QueueClear, QueueCreate, QueueDelete, QueueUpdate};
+        let permitted = self.access.authorise(caller, namespace, permission).await;
+        let is_change = matches!(permission, QueueClear | QueueCreate | QueueDelete | QueueUpdate);
+        if is_change && matches!(permitted, Err(leasehold_access::Error::Denied)) {
+            self.access.audit_denied(caller, permission, queue.as_str());
+        }
+        Ok(permitted?)
     }
 
     /// Mistakes in the partition are told before those in what follows it.
