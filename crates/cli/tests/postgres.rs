@@ -1,7 +1,11 @@
-//! The server over PostgreSQL, of which now one, now the other is killed under load.
+//! The server over PostgreSQL, of which now one, now the other is killed under load; and the doctor, who is shown
+//! databases that are broken on purpose.
 
 mod audit;
 mod simulated;
+mod diagnosis;
+mod doctor_on_postgres;
+mod served;
 
 use audit::{Blow, audit, blows};
 use leasehold_testkit::postgres::{Cluster, Settings};
