@@ -2,10 +2,10 @@
 //! databases that are broken on purpose.
 
 mod audit;
-mod simulated;
 mod diagnosis;
 mod doctor_on_postgres;
 mod served;
+mod simulated;
 
 use audit::{Blow, audit, blows};
 use leasehold_testkit::postgres::{Cluster, Settings};
