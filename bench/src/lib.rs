@@ -1,4 +1,6 @@
 //! Measuring two forms of the same work against each other on a machine that has other things to do.
 
 pub mod pairs;
+pub mod placement;
+pub mod places;
 pub mod rates;

@@ -109,7 +109,9 @@ impl Rates {
     }
 }
 
-fn median(values: &[f64]) -> f64 {
+/// The middle value; nothing has no middle.
+#[must_use]
+pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)

@@ -1,5 +1,6 @@
 //! Running cargo, and other programs, with their output shown.
 
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Output, Stdio};
 
 use crate::Outcome;
@@ -19,6 +20,24 @@ pub(crate) fn show(step: &str, command: &mut Command) -> Outcome {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("{step}: {status}")),
         Err(error) => Err(format!("{step}: cannot run {:?}: {error}", command.get_program())),
+    }
+}
+
+/// Runs to the end, showing everything, and returns what it printed to stdout.
+pub(crate) fn tee(step: &str, command: &mut Command) -> Result<String, String> {
+    println!("\n== {step}");
+    let cannot = |error: std::io::Error| format!("{step}: {error}");
+    let mut child = command.stdout(Stdio::piped()).spawn().map_err(cannot)?;
+    let mut printed = String::new();
+    for line in BufReader::new(child.stdout.take().expect("stdout is piped")).lines() {
+        let line = line.map_err(cannot)?;
+        println!("{line}");
+        printed += &line;
+        printed.push('\n');
+    }
+    match child.wait().map_err(cannot)? {
+        status if status.success() => Ok(printed),
+        status => Err(format!("{step}: {status}")),
     }
 }
 

@@ -2,20 +2,14 @@
 //! would use it.
 
 use std::error::Error;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use hdrhistogram::Histogram;
-use leasehold_queue::store::embedded::{EmbeddedQueues, EmbeddedStore};
-use leasehold_queue::store::memory::{MemoryQueues, MemoryStore};
-use leasehold_queue::store::postgres::{self, PostgresQueues, PostgresStore};
+use leasehold_bench::places::{Kind, Place};
 use leasehold_queue::{
-    CompleteRequest, Config, Engine, LeaseRequest, NamedStore, Namespace, NewItem, ProduceRequest,
-    QueueChange, QueueName, QueueStore, Store,
+    CompleteRequest, Engine, LeaseRequest, Namespace, NewItem, ProduceRequest, QueueChange, QueueName,
 };
-use leasehold_testkit::postgres::{Cluster, Settings};
-use leasehold_txn::{ConnectionString, Pool};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -42,13 +36,6 @@ struct Arguments {
     seconds: f64,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Kind {
-    Memory,
-    Embedded,
-    Postgres,
-}
-
 type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
 #[tokio::main]
@@ -60,7 +47,7 @@ async fn main() -> Outcome {
     );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for kind in &arguments.store {
-        let place = Place::start(*kind).await?;
+        let place = Place::start(*kind)?;
         for partitions in &arguments.partitions {
             for payload in &arguments.payload {
                 for batch in &arguments.batch {
@@ -71,49 +58,6 @@ async fn main() -> Outcome {
         }
     }
     Ok(())
-}
-
-/// Where the queues are, and what keeps it alive.
-struct Place {
-    store: Arc<dyn Store>,
-    queues: Arc<dyn QueueStore>,
-    _folder: Option<tempfile::TempDir>,
-    _cluster: Option<Cluster>,
-}
-
-impl Place {
-    async fn start(kind: Kind) -> Outcome<Self> {
-        Ok(match kind {
-            Kind::Memory => Place {
-                store: Arc::new(MemoryStore::new()),
-                queues: Arc::new(MemoryQueues::new()),
-                _folder: None,
-                _cluster: None,
-            },
-            Kind::Embedded => {
-                let folder = tempfile::tempdir()?;
-                let store = leasehold_embedded::Store::open(folder.path().join("data"))?;
-                Place {
-                    store: Arc::new(EmbeddedStore::open(store.clone())?),
-                    queues: Arc::new(EmbeddedQueues::open(store)?),
-                    _folder: Some(folder),
-                    _cluster: None,
-                }
-            }
-            Kind::Postgres => {
-                let cluster = Cluster::start(Settings::durable().with("shared_buffers", "1GB"))?;
-                let connection: ConnectionString = cluster.url("postgres").parse()?;
-                let pool = Pool::new(leasehold_txn::Config::new(connection).size_max(26))?;
-                let config = postgres::Config::default();
-                Place {
-                    queues: Arc::new(PostgresQueues::new(pool.clone(), &config)),
-                    store: Arc::new(PostgresStore::new(pool, config)),
-                    _folder: None,
-                    _cluster: Some(cluster),
-                }
-            }
-        })
-    }
 }
 
 #[derive(Clone)]
@@ -135,8 +79,7 @@ impl Run {
         batch: usize,
         arguments: &Arguments,
     ) -> Outcome<Self> {
-        let store = NamedStore { name: "bench".to_owned(), affinity: 1.0, store: place.store.clone() };
-        let engine = Engine::new(Config::default(), place.queues.clone(), vec![store]);
+        let engine = place.engine();
         let queue: QueueName = format!("q-{partitions}-{payload}-{batch}").parse()?;
         let change = QueueChange {
             lease_timeout: Duration::from_secs(600),

@@ -5,6 +5,7 @@ use std::error::Error;
 
 use clap::Parser;
 use leasehold_bench::pairs::{Comparison, Plan};
+use leasehold_bench::placement::Placement;
 use leasehold_testkit::postgres::{Cluster, Settings};
 use leasehold_txn::{Config, Operation, Policy, Pool, Statement, run};
 use tokio_postgres::{Client, NoTls};
@@ -14,6 +15,7 @@ const DEPOSIT: Operation = Operation::new("bench.deposit");
 
 const TAKE_SQL: &str = "UPDATE account SET balance = balance - $1 WHERE id = $2";
 const GIVE_SQL: &str = "UPDATE account SET balance = balance + $1 WHERE id = $2";
+const PROCESS_SQL: &str = "SELECT pg_backend_pid()";
 
 const ACCOUNTS: u32 = 1_000;
 
@@ -39,8 +41,11 @@ struct Arguments {
     #[arg(long)]
     metrics: bool,
     /// Threads of the runtime.
-    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     threads: u16,
+    /// Let the scheduler choose the processors, in place of one for the client and another for the server.
+    #[arg(long)]
+    unplaced: bool,
     /// Print JSON in place of the table.
     #[arg(long)]
     json: bool,
@@ -63,6 +68,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         (None, Some(cluster)) => cluster.url("postgres"),
         (None, None) => return Err("no server".into()),
     };
+    // After the server has started: it would inherit the place.
+    let placement = Placement::of_this_machine().filter(|_| !arguments.unplaced && cluster.is_some());
+    placement.map_or(Ok(()), Placement::place_client)?;
     let mut builder = match arguments.threads {
         1 => tokio::runtime::Builder::new_current_thread(),
         _ => tokio::runtime::Builder::new_multi_thread(),
@@ -75,7 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     ];
     runtime.block_on(create_accounts(&url))?;
     for turn in 0..arguments.rounds {
-        runtime.block_on(round(&url, &arguments, turn, &mut comparisons))?;
+        runtime.block_on(round(&url, &arguments, placement, turn, &mut comparisons))?;
     }
 
     if arguments.json {
@@ -88,24 +96,38 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// One round on fresh connections: which processor a server process lands on matters more than what is measured,
-/// and it stays there. So the order of opening changes from round to round.
+/// One round on fresh connections, each of the three opened first, second and last in turn.
 async fn round(
     url: &str,
     arguments: &Arguments,
+    placement: Option<Placement>,
     turn: u16,
     [control, transfers, deposits]: &mut [Comparison; 3],
 ) -> Result<(), Box<dyn Error>> {
     let plan = Plan { pairs: arguments.pairs.into(), slice: arguments.slice.into() };
     let pool = Pool::new(Config::new(url.parse()?).size_max(1))?;
     let policy = Policy::none();
-    let (hand, other);
+    // The pool opens its connection when first asked.
+    let warm = || Statement::read(DEPOSIT, PROCESS_SQL).query(&pool, &policy, &[]);
+    let (hand, other, rows);
     match turn % 3 {
-        0 => (hand, other) = (ByHand::connect(url).await?, ByHand::connect(url).await?),
-        1 => (other, hand) = (ByHand::connect(url).await?, ByHand::connect(url).await?),
-        _ => {
-            Statement::read(DEPOSIT, "SELECT 1").query(&pool, &policy, &[]).await?;
+        0 => {
             (hand, other) = (ByHand::connect(url).await?, ByHand::connect(url).await?);
+            rows = warm().await?;
+        }
+        1 => {
+            other = ByHand::connect(url).await?;
+            rows = warm().await?;
+            hand = ByHand::connect(url).await?;
+        }
+        _ => {
+            rows = warm().await?;
+            (hand, other) = (ByHand::connect(url).await?, ByHand::connect(url).await?);
+        }
+    }
+    if let Some(placement) = placement {
+        for process in [rows[0].try_get(0)?, hand.process().await?, other.process().await?] {
+            placement.place_server(process)?;
         }
     }
     let (hand, other, pool, policy) = (&hand, &other, &pool, &policy);
@@ -159,6 +181,11 @@ impl ByHand {
         tokio::spawn(connection);
         let (take, give) = (client.prepare(TAKE_SQL).await?, client.prepare(GIVE_SQL).await?);
         Ok(Self { client, take, give })
+    }
+
+    /// The server process of this connection.
+    async fn process(&self) -> Result<i32, tokio_postgres::Error> {
+        self.client.query_one(PROCESS_SQL, &[]).await?.try_get(0)
     }
 
     async fn transfer(&self, run: u32) -> Result<(), tokio_postgres::Error> {

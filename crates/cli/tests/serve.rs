@@ -272,3 +272,45 @@ fn flags_are_over_the_file() {
     assert_eq!(served.request("GET", "/health").0, 200);
     assert_eq!(fs::read_dir(folder.path()).expect("reads").count(), 1, "the store is the file's");
 }
+
+#[test]
+fn health_is_told_by_exit_code_and_waited_for() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let health = |endpoint: &str, more: &[&str]| {
+        let mut command = leasehold();
+        command.current_dir(folder.path()).env("HOME", folder.path()).env_remove("XDG_CONFIG_HOME");
+        command.args(["health", "--endpoint", endpoint]).args(more).output().expect("runs")
+    };
+    let served = serve(folder.path(), &["--store", "memory:"]);
+    let well = health(&format!("http://{}", served.address), &["--json"]);
+    assert_eq!(well.status.code(), Some(0), "{well:?}");
+    let report: Value = serde_json::from_slice(&well.stdout).expect("is JSON");
+    assert_eq!(report["status"], "pass");
+
+    let unwell =
+        serve(folder.path(), &["--store", "postgres://app:hunter2@127.0.0.1:1/app?connect_timeout=1"]);
+    let told = health(&format!("http://{}", unwell.address), &[]);
+    assert_eq!(told.status.code(), Some(4), "{told:?}");
+    let message = String::from_utf8_lossy(&told.stderr);
+    assert!(message.contains("cli.unhealthy") && message.contains("doctor"), "{message}");
+    assert!(told.stdout.is_empty(), "{told:?}");
+
+    // Started while it is waited for.
+    let address = served.address.clone();
+    let stopped = served;
+    stopped.signal("TERM");
+    assert_eq!(stopped.ended().code(), Some(0));
+    assert_eq!(health(&format!("http://{address}"), &[]).status.code(), Some(4));
+    let waiting = std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| health(&format!("http://{address}"), &["--timeout", "20s"]));
+        let started = leasehold()
+            .current_dir(folder.path())
+            .args(["serve", "--store", "memory:", "--address", &address, "--log-level", "error"])
+            .spawn()
+            .expect("starts");
+        let ended = waiting.join().expect("does not panic");
+        drop(Served { process: started, address: address.clone() });
+        ended
+    });
+    assert_eq!(waiting.status.code(), Some(0), "{waiting:?}");
+}

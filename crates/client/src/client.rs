@@ -15,7 +15,7 @@ use crate::{Endpoint, Options, Result};
 /// acted, except on a lease that was still waiting.
 #[derive(Debug, Clone)]
 pub struct Client {
-    caller: Caller,
+    pub(crate) caller: Caller,
 }
 
 impl Client {

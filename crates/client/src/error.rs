@@ -39,6 +39,14 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// The certificate to show, or its key, cannot be used.
+    #[error("the client certificate or key in {path} cannot be used: {reason}", path = path.display())]
+    Certificate {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The server refused or failed.
     #[error("{message}")]
     Answered {
@@ -73,6 +81,7 @@ impl Error {
             Error::Endpoint { .. } => "client.endpoint",
             Error::ApiKey => "client.api_key",
             Error::CaFile { .. } => "client.ca_file",
+            Error::Certificate { .. } => "client.certificate",
             Error::Connect { .. } => "client.connect",
             Error::Lost { .. } => "client.lost_answer",
             Error::Answered { .. } => "client.answered",
@@ -83,7 +92,9 @@ impl Error {
     /// What the caller should do next.
     pub fn class(&self) -> Class {
         match self {
-            Error::Endpoint { .. } | Error::ApiKey | Error::CaFile { .. } => Class::Rejected,
+            Error::Endpoint { .. } | Error::ApiKey | Error::CaFile { .. } | Error::Certificate { .. } => {
+                Class::Rejected
+            }
             Error::Connect { .. } => Class::Unavailable,
             Error::Lost { .. } | Error::Unreadable { .. } => Class::Indeterminate,
             Error::Answered { status, details, .. } => match status {

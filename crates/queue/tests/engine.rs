@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use leasehold_queue::store::memory::{MemoryQueues, MemoryStore};
 use leasehold_queue::{
-    Config, Engine, Error, LeaseRequest, NamedStore, Namespace, NewItem, ProduceRequest, QueueChange,
-    QueueName, QueueStore, Store, UnknownStores,
+    Config, Engine, Error, NamedStore, Namespace, NewItem, ProduceRequest, QueueChange, QueueName,
+    QueueStore, Store, UnknownStores,
 };
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -24,33 +24,6 @@ async fn create(engine: &Engine, name: &QueueName) {
         ..QueueChange::default()
     };
     engine.create_queue(name.clone(), Namespace::default(), change).await.expect("the queue is created");
-}
-
-#[tokio::test]
-async fn thousand_queues_are_served() {
-    let engine = engine(Arc::new(MemoryStore::new()));
-    let names: Vec<QueueName> =
-        (0..1_000).map(|number| format!("q{number}").parse().expect("a name")).collect();
-    for name in &names {
-        create(&engine, name).await;
-        let items = vec![NewItem::default(); 2];
-        let request = ProduceRequest { queue: name.clone(), timeout: PATIENCE, items };
-        engine.produce(request).await.expect("the items are stored");
-    }
-    for name in &names {
-        let request = LeaseRequest {
-            queue: name.clone(),
-            client_id: "c".to_owned(),
-            batch_size: 10,
-            timeout: PATIENCE,
-            lease_timeout: None,
-        };
-        assert_eq!(engine.lease(request).await.expect("items").items.len(), 2);
-    }
-    let overview = engine.overview().await;
-    assert_eq!(overview.len(), 1_000);
-    assert!(overview.iter().all(|queue| queue.partitions[0].counts.leased == 2));
-    engine.shutdown().await;
 }
 
 #[tokio::test]

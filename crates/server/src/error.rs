@@ -69,6 +69,28 @@ pub enum Error {
         /// As given.
         given: String,
     },
+    /// A file of `tls:` cannot be used.
+    #[error("{field} {path} cannot be used: {reason}", path = path.display())]
+    TlsFile {
+        /// Which.
+        field: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Certificate and key do not belong together.
+    #[error("tls.certificate-file and tls.key-file are refused: {reason}")]
+    TlsPair {
+        /// Why.
+        reason: String,
+    },
+    /// Something that `tls:` cannot do without is not said.
+    #[error("tls needs {missing}")]
+    TlsIncomplete {
+        /// What.
+        missing: &'static str,
+    },
     /// Test hooks are asked of a build without them.
     #[error("test-hooks are not compiled into this build; build with the feature test-hooks, or remove them")]
     TestHooksMissing,
@@ -153,6 +175,9 @@ impl Error {
             Error::AuthDriver { .. } => "server.auth_driver",
             Error::LogHandler { .. } => "server.log_handler",
             Error::Timeout { .. } => "server.timeout",
+            Error::TlsFile { .. } => "server.tls_file",
+            Error::TlsPair { .. } => "server.tls_pair",
+            Error::TlsIncomplete { .. } => "server.tls_incomplete",
             Error::TestHooksMissing => "server.test_hooks_missing",
             Error::TestHooksPublic { .. } => "server.test_hooks_public",
             Error::ConnectionStringMissing => "server.connection_string_missing",
@@ -182,6 +207,9 @@ impl Error {
             | Error::AuthDriver { .. }
             | Error::LogHandler { .. }
             | Error::Timeout { .. }
+            | Error::TlsFile { .. }
+            | Error::TlsPair { .. }
+            | Error::TlsIncomplete { .. }
             | Error::TestHooksMissing
             | Error::TestHooksPublic { .. }
             | Error::ConnectionStringMissing

@@ -17,7 +17,7 @@ mod services;
 mod store;
 #[cfg(feature = "test-hooks")]
 mod test_hooks;
-mod write_timeout;
+mod tls;
 
 pub use config::{
     Config, DEFAULT_ADDRESS, DEFAULT_STORE, LimitsConfig, LocksConfig, PartitionsConfig, QueueConfig,
@@ -27,3 +27,4 @@ pub use config_file::{ConfigFile, EffectiveConfig, LogHandler};
 pub use error::{Error, Result};
 pub use location::StoreLocation;
 pub use server::Server;
+pub use tls::{ClientAuth, TlsConfig, TlsOptions, TlsVersion};

@@ -1,5 +1,6 @@
 use std::collections::HashMap;
 use std::future;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,9 +26,19 @@ const PREPARE_PAUSE: Duration = Duration::from_secs(2);
 /// The name of the one place for partitions, where none are configured.
 const ONLY_STORE: &str = "main";
 
-/// The faces over the open store: what routes call.
+/// The faces over the open store: what routes call. Every layer of every request has a clone.
 #[derive(Clone)]
-pub(crate) struct Services {
+pub(crate) struct Services(Arc<Faces>);
+
+impl Deref for Services {
+    type Target = Faces;
+
+    fn deref(&self) -> &Faces {
+        &self.0
+    }
+}
+
+pub(crate) struct Faces {
     pub(crate) store: Store,
     pub(crate) engine: Engine,
     pub(crate) access: Access,
@@ -98,7 +109,7 @@ impl Services {
                 ..leasehold_access::Config::default()
             },
         );
-        Ok(Services {
+        Ok(Services(Arc::new(Faces {
             store,
             engine,
             access,
@@ -106,10 +117,10 @@ impl Services {
             limits: config.limits,
             #[cfg(feature = "test-hooks")]
             test_clock,
-            bodies: Bodies::new(config.limits.body_bytes, config.timeouts.body),
+            bodies: Bodies::new(&config.limits, config.timeouts.body),
             unprepared,
             configured_queues: config.queues.queues.clone().into(),
-        })
+        })))
     }
 
     /// Whether the caller may do this with the queue. One who may not learns nothing of whether it exists.

@@ -1,6 +1,5 @@
 //! An open connection and the statements prepared on it.
 
-use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,38 +8,46 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error, Statement};
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::statement_cache::{Advice, StatementCache};
+
 /// A connection. Dropping it closes it, whatever is in flight.
 pub(crate) struct Connection {
     client: Client,
     _task: AbortOnDropHandle<()>,
-    prepared: Mutex<HashMap<Box<str>, Statement>>,
-    statements_max: usize,
+    prepared: Mutex<StatementCache<Statement>>,
 }
 
 impl Connection {
     /// `task` carries the bytes of `client`.
     pub(crate) fn new(client: Client, task: JoinHandle<()>, statements_max: usize) -> Self {
-        Self { client, _task: AbortOnDropHandle::new(task), prepared: Mutex::default(), statements_max }
+        let prepared = Mutex::new(StatementCache::new(statements_max));
+        Self { client, _task: AbortOnDropHandle::new(task), prepared }
     }
 
     /// The statement, prepared by the first who asks. Costs no round trip from then on.
     pub(crate) async fn prepared(&self, sql: &str) -> Result<Statement, Error> {
-        self.prepared_as(sql, &[]).await
+        let advice = self.cache().ask(sql);
+        match advice {
+            Advice::Use(statement) => Ok(statement),
+            Advice::Prepare | Advice::SendUnprepared => self.prepare(sql, &[]).await,
+        }
     }
 
-    /// As [`Connection::prepared`], with the types of the parameters. One text always goes with the same types.
-    pub(crate) async fn prepared_as(&self, sql: &str, types: &[Type]) -> Result<Statement, Error> {
-        if let Some(statement) = self.cache().get(sql) {
-            return Ok(statement.clone());
+    /// As [`Connection::prepared`], with the types of the parameters; `None` where the statement is better sent
+    /// unprepared. One text always goes with the same types.
+    pub(crate) async fn prepared_as(&self, sql: &str, types: &[Type]) -> Result<Option<Statement>, Error> {
+        let advice = self.cache().ask(sql);
+        match advice {
+            Advice::Use(statement) => Ok(Some(statement)),
+            Advice::Prepare => self.prepare(sql, types).await.map(Some),
+            Advice::SendUnprepared => Ok(None),
         }
+    }
+
+    async fn prepare(&self, sql: &str, types: &[Type]) -> Result<Statement, Error> {
         // Boxed: preparing is rare, and its state would otherwise be a part of every statement's.
         let statement = Box::pin(self.client.prepare_typed(sql, types)).await?;
-        let mut cache = self.cache();
-        if cache.len() >= self.statements_max {
-            // All at once: who makes up statements as he goes gains nothing from keeping the recent ones.
-            cache.clear();
-        }
-        cache.insert(sql.into(), statement.clone());
+        self.cache().keep(sql, statement.clone());
         Ok(statement)
     }
 
@@ -49,7 +56,7 @@ impl Connection {
         self.cache().clear();
     }
 
-    fn cache(&self) -> MutexGuard<'_, HashMap<Box<str>, Statement>> {
+    fn cache(&self) -> MutexGuard<'_, StatementCache<Statement>> {
         self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -52,6 +52,7 @@ mod registry;
 mod run;
 mod sigv4;
 mod statement;
+mod statement_cache;
 mod tls;
 mod token;
 mod transaction;

@@ -97,7 +97,7 @@ impl<'a> Pipeline<'a> {
         }
         let rows = async |at: usize| {
             let step = &self.steps[at];
-            match prepared.get(at) {
+            match prepared.get(at).and_then(Option::as_ref) {
                 Some(statement) => {
                     let values: Vec<_> = step.values.iter().map(|(value, _)| *value).collect();
                     session.query(statement, &values).await

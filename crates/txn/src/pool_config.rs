@@ -44,7 +44,7 @@ impl Config {
             connect_timeout: Duration::from_secs(5),
             lifetime_max: dsql.then_some(DSQL_LIFETIME_MAX),
             lifetime_spread: 0.1,
-            statements_max: 1_000,
+            statements_max: 400,
             behind_pooler: false,
             application_name: "leasehold".to_owned(),
             credentials: Arc::new(Environment),
@@ -86,7 +86,8 @@ impl Config {
         self
     }
 
-    /// How many prepared statements a connection keeps before it forgets them all.
+    /// How many statements a connection keeps prepared. Beyond it the rarely used are prepared for each use, or sent
+    /// unprepared where their types are known. The server spends some 50 KB on each, per connection.
     #[must_use]
     pub fn statements_max(mut self, statements_max: usize) -> Self {
         self.statements_max = statements_max;

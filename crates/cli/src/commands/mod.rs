@@ -3,8 +3,10 @@ mod bench;
 mod binding;
 mod completions;
 mod config;
+mod doctor;
 mod dsql_lint;
 mod dsql_sim;
+mod health;
 mod items;
 mod lock;
 mod man;
@@ -14,6 +16,7 @@ mod queue;
 mod role;
 mod schema;
 pub(crate) mod serve;
+mod top;
 mod user;
 
 use std::future::Future;
@@ -40,6 +43,9 @@ pub(crate) enum Command {
     Bench(bench::Bench),
     DsqlSim(dsql_sim::DsqlSim),
     DsqlLint(dsql_lint::DsqlLint),
+    Top(top::Top),
+    Doctor(doctor::Doctor),
+    Health(health::Health),
     Config(config::Config),
     Completions(completions::Completions),
     Man(man::Man),
@@ -84,6 +90,9 @@ pub(crate) fn run(command: Command) -> Ended {
         Command::Bench(bench) => bench.run(),
         Command::DsqlSim(sim) => sim.run(),
         Command::DsqlLint(lint) => lint.run(),
+        Command::Top(top) => top.run(),
+        Command::Doctor(doctor) => doctor.run(),
+        Command::Health(health) => health.run(),
         Command::Config(config) => config.run(),
         Command::Completions(completions) => completions.run(),
         Command::Man(man) => man.run(),

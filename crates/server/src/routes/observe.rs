@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request};
-use axum::http::{HeaderValue, Method, StatusCode};
+use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use leasehold_access::Principal;
@@ -15,7 +15,7 @@ use super::request_id;
 /// The target of the access log.
 const TARGET: &str = "leasehold::access";
 
-/// Times every request under its route, logs it, and names it. A path that is no route counts as `other`, so that
+/// Times every request under its route, logs it, and names it. What it answers is not to be guessed at. A path that is no route counts as `other`, so that
 /// strangers cannot grow the set of labels.
 pub(super) async fn observe(request: Request, next: Next) -> Response {
     let started = Instant::now();
@@ -29,7 +29,9 @@ pub(super) async fn observe(request: Request, next: Next) -> Response {
     let took = started.elapsed();
     log(&method, &route, &response, took, &id);
     ::metrics::histogram!("http_handler_duration", "path" => route).record(took);
-    response.headers_mut().insert(request_id::HEADER, id);
+    let headers = response.headers_mut();
+    headers.insert(request_id::HEADER, id);
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
 }
 

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use leasehold_core::{Class, Deadline};
 use leasehold_testkit::postgres::Cluster;
 use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
-use leasehold_txn::{Config, Error, Policy, Pool, Registry, Statement};
+use leasehold_txn::{Config, Error, Pipeline, Policy, Pool, Registry, Statement, Step, Values};
+use tokio_postgres::types::Type;
 
 use crate::fixture::{Fixture, PATIENCE, TEST, eager};
 
@@ -214,6 +215,29 @@ async fn statement_cache_is_bounded() {
         most = most.max(kept.query(&pool, &eager(1), &[]).await.unwrap()[0].get::<_, i64>(0));
     }
     assert!((10..300).contains(&most), "{most} statements kept");
+}
+
+/// More statements than places: nothing is prepared over and over, and every answer is right.
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn pipelines_beyond_the_cache_are_sent_unprepared() {
+    let fixture = Fixture::start().await;
+    let pool = Pool::new(fixture.config().size_max(1).statements_max(4)).unwrap();
+    for round in 0..20_i64 {
+        for n in 0..20_i64 {
+            let sql = format!("SELECT $1 + {n}");
+            let values: Values<'_> = &[(&round, Type::INT8)];
+            let rows =
+                Pipeline::read(TEST, &[Step::new(&sql, values)]).query(&pool, &eager(1)).await.unwrap();
+            assert_eq!(rows[0][0].get::<_, i64>(0), round + n);
+        }
+    }
+    let kept =
+        "SELECT count(*), count(*) FILTER (WHERE statement ~ '[+] [0-3]$') FROM pg_prepared_statements";
+    let rows = Statement::read(TEST, kept).query(&pool, &eager(1), &[]).await.unwrap();
+    let (kept, first) = (rows[0].get::<_, i64>(0), rows[0].get::<_, i64>(1));
+    assert!(kept <= 5, "{kept} statements are kept");
+    assert!(first >= 2, "{first} of the four that came first: none is rarer than those that came later");
 }
 
 #[tokio::test]

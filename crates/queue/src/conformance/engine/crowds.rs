@@ -4,9 +4,11 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use super::faulty::Fault;
-use super::served::{HOUR, MINUTE, PATIENCE, SHORT, Served, lease_request, name, new_item, words};
+use super::served::{
+    HOUR, MINUTE, PATIENCE, SHORT, Served, lease_request, name, new_item, payloads, queue_change, words,
+};
 use crate::conformance::Harness;
-use crate::{CompleteRequest, Error, LeaseRequest, ProduceRequest};
+use crate::{CompleteRequest, Error, LeaseRequest, Namespace, ProduceRequest};
 
 /// Every one of a thousand consumers gets its item.
 pub async fn thousand_waiting_consumers_are_served<H: Harness>(served: &mut Served<H>) {
@@ -26,6 +28,40 @@ pub async fn thousand_waiting_consumers_are_served<H: Harness>(served: &mut Serv
         assert_eq!(leased.items.len(), 1);
         assert!(ids.insert(leased.items[0].id), "given once");
     }
+}
+
+/// Far more queues than a store has connections or prepared statements; each gives back what it got.
+pub async fn thousand_queues_are_served<H: Harness>(served: &mut Served<H>) {
+    const QUEUES: usize = 1_000;
+    const AT_ONCE: usize = 8;
+    let mut tasks = tokio::task::JoinSet::new();
+    for worker in 0..AT_ONCE {
+        let engine = served.engine.clone();
+        tasks.spawn(async move {
+            for number in (worker..QUEUES).step_by(AT_ONCE) {
+                let (queue, namespace) = (name(&format!("q{number}")), Namespace::default());
+                engine.create_queue(queue.clone(), namespace, queue_change()).await.expect("create");
+                let items = vec![new_item(&number.to_string()); 2];
+                let request = ProduceRequest { queue, timeout: PATIENCE, items };
+                engine.produce(request).await.expect("produce");
+            }
+            for number in (worker..QUEUES).step_by(AT_ONCE) {
+                let queue = format!("q{number}");
+                let leased = engine.lease(lease_request(&queue, "c", 10)).await.expect("lease");
+                assert_eq!(payloads(&leased.items), vec![number.to_string(); 2], "{queue}");
+                let ids = leased.items.iter().map(|item| item.id.into()).collect();
+                let (queue, partition) = (name(&queue), leased.partition.into());
+                let request = CompleteRequest { queue, partition, timeout: PATIENCE, ids };
+                engine.complete(request).await.expect("complete");
+            }
+        });
+    }
+    while let Some(ended) = tasks.join_next().await {
+        ended.expect("it ends well");
+    }
+    let overview = served.engine.overview().await;
+    assert_eq!(overview.len(), QUEUES);
+    assert!(overview.iter().all(|queue| queue.partitions[0].totals.completed == 2));
 }
 
 /// Producers and consumers at work together lose nothing and get nothing twice.

@@ -134,6 +134,7 @@ macro_rules! queue_conformance {
             failures: slow_partition_does_not_keep_leases_from_others,
             failures: quiet_queue_asks_nothing_of_its_store,
             crowds: thousand_waiting_consumers_are_served,
+            crowds: thousand_queues_are_served,
             crowds: producers_and_consumers_lose_nothing,
             crowds: small_requests_share_their_writes,
             crowds: overload_is_refused_at_once,

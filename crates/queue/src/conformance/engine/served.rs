@@ -108,12 +108,7 @@ impl<H: Harness> Served<H> {
         queue: &str,
         set: impl FnOnce(&mut QueueChange),
     ) -> Result<QueueInfo> {
-        let mut change = QueueChange {
-            lease_timeout: MINUTE,
-            expire_timeout: 24 * HOUR,
-            requested_partitions: 1,
-            ..QueueChange::default()
-        };
+        let mut change = queue_change();
         set(&mut change);
         self.engine.create_queue(name(queue), Namespace::default(), change).await
     }
@@ -260,6 +255,16 @@ fn engine<H: Harness>(harness: &H, faults: &Faults, config: &Config) -> Engine {
 
 pub(super) fn name(queue: &str) -> QueueName {
     queue.parse().expect("a name of a case is valid")
+}
+
+/// One partition, and leases of a minute.
+pub(super) fn queue_change() -> QueueChange {
+    QueueChange {
+        lease_timeout: MINUTE,
+        expire_timeout: 24 * HOUR,
+        requested_partitions: 1,
+        ..QueueChange::default()
+    }
 }
 
 pub(super) fn new_item(payload: &str) -> NewItem {
