@@ -1,10 +1,11 @@
 use clap::Args;
 use leasehold_core::postgres::TableNames;
 use leasehold_locks::backend::postgres::{OptionalColumns, setup_sql};
+use serde_json::json;
 
 use super::Face;
 use crate::failure::Failure;
-use crate::output::Done;
+use crate::output::{Done, print};
 
 /// Print the SQL that sets the tables up, for your migrations. Running it twice does no harm.
 #[derive(Debug, Args)]
@@ -12,6 +13,10 @@ pub(super) struct Print {
     /// What the tables are for
     #[arg(long, value_enum, default_value_t = Face::Locks)]
     face: Face,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 
     #[command(flatten)]
     pub(super) tables: Tables,
@@ -47,7 +52,10 @@ impl Tables {
 impl Print {
     pub(super) fn run(self) -> Result<Done, Failure> {
         match self.face {
-            Face::Locks => println!("{}", setup_sql(&self.tables.names()?, self.tables.columns())),
+            Face::Locks => {
+                let sql = setup_sql(&self.tables.names()?, self.tables.columns());
+                print(self.json, &json!({ "sql": sql }), || sql.clone());
+            }
         }
         Ok(Done::Yes)
     }
