@@ -33,7 +33,7 @@ impl FenceGuard {
                 print(self.json, &answer, || format!("{SCHEMA_SQL}\n{EXAMPLE_SQL}"));
             }
             Dialect::Redis => {
-                print(self.json, &json!({ "example_lua": EXAMPLE_LUA }), || EXAMPLE_LUA.to_owned())
+                print(self.json, &json!({ "example_lua": EXAMPLE_LUA }), || EXAMPLE_LUA.to_owned());
             }
         }
         Ok(Done::Yes)
