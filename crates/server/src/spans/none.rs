@@ -20,7 +20,6 @@ impl Spans {
         None
     }
 
-    #[expect(clippy::unused_self, reason = "as where there are some")]
     pub(crate) async fn close(self) {}
 }
 
