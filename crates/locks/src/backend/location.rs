@@ -1,6 +1,7 @@
 //! A backend by its URL, as configuration files and command lines name it.
 
 use std::fmt;
+#[cfg(feature = "embedded")]
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;

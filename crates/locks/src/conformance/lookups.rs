@@ -49,7 +49,8 @@ pub async fn info_shows_hashes_only<H: Harness>(store: &Store<H>) {
     assert_eq!(info.lock_id_hash, KeyHash::of(grant.lock_id.as_str()));
     assert_eq!(Some(info), locks.get_by_id(&grant.lock_id).await.expect("answers"));
     let shown = format!("{info:?} {grant:?}");
-    assert!(!shown.contains("4711") && !shown.contains(grant.lock_id.as_str()), "{shown}");
+    // Digits of the key may be in a hash by chance; its letters cannot.
+    assert!(!shown.contains("customer") && !shown.contains(grant.lock_id.as_str()), "{shown}");
     assert!(locks.owns(&grant.lock_id).await.expect("answers"));
 }
 
