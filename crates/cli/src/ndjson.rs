@@ -185,6 +185,34 @@ mod tests {
     }
 
     #[test]
+    fn any_bytes_are_items_or_a_refusal() {
+        let good = b"{\"partition\":1,\"item\":{\"id\":\"a\",\"payload\":\"aGk=\",\"created_at\":\"2026-11-15T07:05:51Z\"}}\n\n{\"item\":{}}\n";
+        let mut number = 0x2319_2319_u32;
+        let mut random = |below: usize| {
+            number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (number >> 8) as usize % below
+        };
+        for _ in 0..5_000 {
+            let mut bytes = good.to_vec();
+            for _ in 0..=random(3) {
+                let at = random(bytes.len());
+                match random(3) {
+                    0 => bytes[at] = u8::try_from(random(256)).expect("a byte"),
+                    1 => drop(bytes.remove(at)),
+                    _ => bytes.insert(at, b"\n\"{}[]\xff"[random(7)]),
+                }
+            }
+            let lines = Reader::<Stored>::over(Box::new(io::Cursor::new(bytes)), "items".to_owned(), 0);
+            let mut lines = lines.expect("opens");
+            // Ends: each batch is a line at the least, and a refusal is the end.
+            while let Ok(Some(batch)) = lines.batch(Room { items: 1, bytes: 1 }) {
+                assert_eq!(batch.items.len(), 1);
+                assert!(batch.offset <= 8, "{}", batch.offset);
+            }
+        }
+    }
+
+    #[test]
     fn bad_line_is_named() {
         for text in ["{\"utf8\":\"a\"}\nnonsense\n", "{}\n{\"bogus\":1}\n", "{}\n[]\n"] {
             let refused = reader(text, 0).expect("opens").batch(PRODUCE_ROOM).expect_err(text).line();
