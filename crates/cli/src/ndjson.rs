@@ -112,6 +112,16 @@ impl<T: DeserializeOwned> Reader<T> {
     }
 }
 
+/// How many items a file has behind so many lines; nothing for stdin, which can be read only once.
+pub(crate) fn count_behind(path: &Path, offset: u64) -> Option<u64> {
+    if path == Path::new("-") {
+        return None;
+    }
+    let lines = BufReader::new(File::open(path).ok()?).split(b'\n');
+    let lines = lines.skip(usize::try_from(offset).ok()?).map_while(Result::ok);
+    u64::try_from(lines.filter(|line| !line.trim_ascii().is_empty()).count()).ok()
+}
+
 /// Writes one line. A reader that went away, such as `head`, ends the command without an error.
 pub(crate) fn write(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer(&mut *out, value)?;
@@ -152,6 +162,19 @@ mod tests {
         assert_eq!(texts(&rest), ["c", "d"]);
         let refused = reader(FOUR, 6).err().expect("is past the end").line();
         assert!(refused.contains("only 5 lines"), "{refused}");
+    }
+
+    #[test]
+    fn items_behind_an_offset_are_counted_without_empty_lines() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let path = folder.path().join("items");
+        std::fs::write(&path, FOUR).expect("writes");
+        assert_eq!(
+            [0, 2, 4, 9].map(|offset| count_behind(&path, offset)),
+            [Some(4), Some(3), Some(1), Some(0)]
+        );
+        assert_eq!(count_behind(Path::new("-"), 0), None);
+        assert_eq!(count_behind(Path::new("/no/such/file"), 0), None);
     }
 
     #[test]

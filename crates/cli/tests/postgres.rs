@@ -5,6 +5,7 @@ mod audit;
 mod diagnosis;
 mod doctor_on_postgres;
 mod served;
+mod simulated;
 
 use audit::{Blow, audit, blows};
 use leasehold_testkit::postgres::{Cluster, Settings};

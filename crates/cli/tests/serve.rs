@@ -244,6 +244,18 @@ fn configuration_is_checked_and_shown_without_secrets() {
         assert!(shown.contains(said), "{said}: {shown}");
     }
     assert!(!shown.contains("hunter2"), "{shown}");
+    let json = leasehold()
+        .current_dir(folder.path())
+        .args(["config", "check", "c.yaml", "--json"])
+        .output()
+        .expect("runs");
+    let told: Value = serde_json::from_slice(&json.stdout).expect("is JSON");
+    assert_eq!(
+        (&told["config"]["limits"]["connections"], &told["logging"]["level"]),
+        (&7.into(), &"warn".into())
+    );
+    assert!(told["store"].as_str().is_some_and(|store| store.contains("orders")), "{told}");
+    assert!(!told.to_string().contains("hunter2"), "{told}");
 
     for (text, words) in [
         ("limits:\n  conections: 7\n", "did you mean `connections`?"),

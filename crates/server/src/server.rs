@@ -120,7 +120,7 @@ impl Server {
             never = recorder::upkeep() => match never {},
             never = self.services.prepare() => match never {},
         }
-        self.services.spans.close().await;
+        self.services.spans.clone().close().await;
         Ok(())
     }
 }

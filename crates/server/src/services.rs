@@ -1,9 +1,11 @@
 use std::collections::HashMap;
 use std::future;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
 use leasehold_access::{Access, Driver, Permission, Principal};
+use leasehold_locks::backend::dsql::{self, DsqlBackend};
 use leasehold_locks::backend::embedded::EmbeddedBackend;
 use leasehold_locks::backend::memory::MemoryBackend;
 use leasehold_locks::backend::postgres::{self, FusedBackend, FusedConfig, OptionalColumns, PostgresBackend};
@@ -26,9 +28,19 @@ const PREPARE_PAUSE: Duration = Duration::from_secs(2);
 /// The name of the one place for partitions, where none are configured.
 const ONLY_STORE: &str = "main";
 
-/// The faces over the open store: what routes call.
+/// The faces over the open store: what routes call. Every layer of every request has a clone.
 #[derive(Clone)]
-pub(crate) struct Services {
+pub(crate) struct Services(Arc<Faces>);
+
+impl Deref for Services {
+    type Target = Faces;
+
+    fn deref(&self) -> &Faces {
+        &self.0
+    }
+}
+
+pub(crate) struct Faces {
     pub(crate) store: Store,
     pub(crate) engine: Engine,
     pub(crate) access: Access,
@@ -39,7 +51,7 @@ pub(crate) struct Services {
     #[cfg(feature = "test-hooks")]
     pub(crate) test_clock: crate::test_hooks::TestClock,
     /// A backend whose tables may have to be made.
-    unprepared: Option<Arc<PostgresBackend>>,
+    unprepared: Option<Unprepared>,
     /// To be made once the store can be reached.
     configured_queues: Arc<[QueueConfig]>,
 }
@@ -62,7 +74,7 @@ impl Services {
         store: Store,
         config: &Config,
         locks: Arc<dyn LockBackend>,
-        unprepared: Option<Arc<PostgresBackend>>,
+        unprepared: Option<Unprepared>,
     ) -> Result<Self> {
         let mut opened = OpenStores::new(config, &store);
         let records = match &config.queues.records {
@@ -100,7 +112,7 @@ impl Services {
                 ..leasehold_access::Config::default()
             },
         );
-        Ok(Services {
+        Ok(Services(Arc::new(Faces {
             store,
             engine,
             access,
@@ -112,7 +124,7 @@ impl Services {
             bodies: Bodies::new(&config.limits, config.timeouts.body),
             unprepared,
             configured_queues: config.queues.queues.clone().into(),
-        })
+        })))
     }
 
     /// Whether the caller may do this with the queue. One who may not learns nothing of whether it exists.
@@ -169,7 +181,7 @@ impl Services {
 
     async fn prepare_locks(&self) {
         let Some(backend) = &self.unprepared else { return };
-        while let Err(error) = backend.setup_schema(OptionalColumns::Without).await {
+        while let Err(error) = backend.set_up().await {
             log_unprepared("the lock tables are not ready; trying again", error.code(), &error);
             tokio::time::sleep(PREPARE_PAUSE).await;
         }
@@ -276,14 +288,35 @@ impl leasehold_access::NamespaceUse for QueuesOf {
     }
 }
 
+/// Locks whose tables may not be there yet.
+#[derive(Clone)]
+pub(crate) enum Unprepared {
+    Postgres(Arc<PostgresBackend>),
+    Dsql(Arc<DsqlBackend>),
+}
+
+impl Unprepared {
+    async fn set_up(&self) -> leasehold_locks::Result<()> {
+        match self {
+            Unprepared::Postgres(backend) => backend.setup_schema(OptionalColumns::Without).await,
+            Unprepared::Dsql(backend) => backend.setup_schema().await,
+        }
+    }
+}
+
 async fn open_locks(
     store: &Store,
     config: &LocksConfig,
-) -> Result<(Arc<dyn LockBackend>, Option<Arc<PostgresBackend>>)> {
+) -> Result<(Arc<dyn LockBackend>, Option<Unprepared>)> {
     Ok(match (&config.backend, store) {
         (Some(BackendLocation::Postgres(connection)), _) => {
             let pool = Registry::of_process().pool(leasehold_txn::Config::new((**connection).clone()))?;
             postgres_locks(pool, &config.options)
+        }
+        (Some(BackendLocation::Dsql(connection)), _) => {
+            let pool = Registry::of_process().pool(leasehold_txn::Config::new((**connection).clone()))?;
+            let backend = Arc::new(DsqlBackend::new(pool, dsql::Config::of(&config.options)));
+            (backend.clone(), Some(Unprepared::Dsql(backend)))
         }
         (Some(location), _) => (location.open_with(&config.options).await?, None),
         (None, Store::Memory) => (Arc::new(MemoryBackend::default()), None),
@@ -293,12 +326,12 @@ async fn open_locks(
 }
 
 /// Many clients, few statements.
-fn postgres_locks(
-    pool: Pool,
-    options: &BackendOptions,
-) -> (Arc<dyn LockBackend>, Option<Arc<PostgresBackend>>) {
+fn postgres_locks(pool: Pool, options: &BackendOptions) -> (Arc<dyn LockBackend>, Option<Unprepared>) {
     let backend = Arc::new(PostgresBackend::new(pool, postgres::Config::of(options)));
-    (Arc::new(FusedBackend::new(backend.clone(), FusedConfig::default())), Some(backend))
+    (
+        Arc::new(FusedBackend::new(backend.clone(), FusedConfig::default())),
+        Some(Unprepared::Postgres(backend)),
+    )
 }
 
 fn log_unprepared(what: &str, code: &str, error: &(dyn std::error::Error + 'static)) {

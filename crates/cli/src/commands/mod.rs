@@ -4,6 +4,8 @@ mod binding;
 mod completions;
 mod config;
 mod doctor;
+mod dsql_lint;
+mod dsql_sim;
 mod health;
 mod items;
 mod lock;
@@ -42,6 +44,8 @@ pub(crate) enum Command {
     Top(top::Top),
     Doctor(doctor::Doctor),
     Health(health::Health),
+    DsqlSim(dsql_sim::DsqlSim),
+    DsqlLint(dsql_lint::DsqlLint),
     Config(config::Config),
     Completions(completions::Completions),
     Man(man::Man),
@@ -87,6 +91,8 @@ pub(crate) fn run(command: Command) -> Ended {
         Command::Top(top) => top.run(),
         Command::Doctor(doctor) => doctor.run(),
         Command::Health(health) => health.run(),
+        Command::DsqlSim(sim) => sim.run(),
+        Command::DsqlLint(lint) => lint.run(),
         Command::Config(config) => config.run(),
         Command::Completions(completions) => completions.run(),
         Command::Man(man) => man.run(),

@@ -18,7 +18,7 @@ mod wire;
 
 use axum::Router;
 use axum::extract::Request;
-use axum::http::{HeaderValue, Method, header};
+use axum::http::Method;
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -60,7 +60,6 @@ fn observed(routes: Router<Services>, services: Services) -> Router {
     routes
         .fallback(unknown)
         .layer(middleware::from_fn_with_state(services.clone(), authenticate::authenticate))
-        .layer(middleware::map_response(no_sniff))
         .layer(middleware::from_fn_with_state(services.spans.clone(), observe::observe))
         .with_state(services)
 }
@@ -72,9 +71,4 @@ async fn unknown(request: Request) -> Response {
         Reply::bad_request(format!("http method '{}' not allowed; only POST", request.method()))
             .into_response()
     }
-}
-
-async fn no_sniff(mut response: Response) -> Response {
-    response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    response
 }

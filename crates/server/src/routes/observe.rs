@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderValue, Method, StatusCode};
+use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use leasehold_access::Principal;
@@ -16,8 +16,8 @@ use crate::spans::{RequestSpan, Spans};
 /// The target of the access log.
 const TARGET: &str = "leasehold::access";
 
-/// Times every request under its route, logs it, and names it. A path that is no route counts as `other`, so that
-/// strangers cannot grow the set of labels.
+/// Times every request under its route, logs it, and names it; nobody is to guess at the type of an answer. A path that
+/// is no route counts as `other`, so that strangers cannot grow the set of labels.
 pub(super) async fn observe(State(spans): State<Spans>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
     let route = match request.extensions().get::<MatchedPath>() {
@@ -37,7 +37,9 @@ pub(super) async fn observe(State(spans): State<Spans>, mut request: Request, ne
     }
     log(&method, &route, &response, took, &id, span.as_ref());
     ::metrics::histogram!("http_handler_duration", "path" => route).record(took);
-    response.headers_mut().insert(request_id::HEADER, id);
+    let headers = response.headers_mut();
+    headers.insert(request_id::HEADER, id);
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
 }
 
