@@ -8,10 +8,15 @@ use crate::clients;
 use crate::tally::{self, Tally};
 use crate::{Outcome, source};
 
+/// What the server has only in builds that ask for it.
+const SERVER_FEATURES: [&str; 8] =
+    ["--package", "leasehold-server", "--features", "otlp,test-hooks", "--test", "http", "--test", "otlp"];
+
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let mut report = Report::default();
     if arguments.is_empty() {
         report.run("workspace", test().arg("--workspace"))?;
+        report.run("server features", test().args(SERVER_FEATURES))?;
         report.run_examples()?;
         report.run_clients()?;
         for backend in &backend::ALL {

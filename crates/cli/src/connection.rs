@@ -4,7 +4,7 @@ use std::env;
 use std::path::PathBuf;
 
 use clap::Args;
-use leasehold_client::{Client, ClientCertificate, Endpoint, Options};
+use leasehold_client::{Client, ClientCertificate, Endpoint, Options, TraceParent};
 use secrecy::SecretString;
 
 use crate::failure::Failure;
@@ -60,6 +60,7 @@ struct Surroundings {
     ca_file: Option<PathBuf>,
     certificate_file: Option<PathBuf>,
     key_file: Option<PathBuf>,
+    trace_parent: Option<TraceParent>,
     /// Named by a flag: over the environment.
     chosen: Option<Profile>,
     /// The one that is used when none is named: under the environment.
@@ -90,13 +91,24 @@ impl Connection {
             ca_file: variable("LEASEHOLD_CA_FILE").map(PathBuf::from),
             certificate_file: variable("LEASEHOLD_CERTIFICATE_FILE").map(PathBuf::from),
             key_file: variable("LEASEHOLD_KEY_FILE").map(PathBuf::from),
+            // Of whatever runs this command; what is none is not for us to refuse.
+            trace_parent: variable("TRACEPARENT").and_then(|text| text.parse().ok()),
             chosen: self.profile.as_deref().map(|name| profiles.named(name)).transpose()?,
             default,
         }))
     }
 
     fn over(&self, around: Surroundings) -> (String, Options) {
-        let Surroundings { endpoint, api_key, ca_file, certificate_file, key_file, chosen, default } = around;
+        let Surroundings {
+            endpoint,
+            api_key,
+            ca_file,
+            certificate_file,
+            key_file,
+            trace_parent,
+            chosen,
+            default,
+        } = around;
         let of = |profile: &Option<Profile>| profile.as_ref().and_then(|profile| profile.endpoint.clone());
         let endpoint = self
             .endpoint
@@ -130,6 +142,7 @@ impl Connection {
                 key_file: key_file.unwrap_or_else(|| certificate_file.clone()),
                 certificate_file,
             }),
+            trace_parent,
             ..Options::default()
         };
         (endpoint, options)

@@ -14,7 +14,7 @@ use prost::Message;
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::connect::{Connector, roots_of, system_roots};
-use crate::{Endpoint, Error, Options, Result};
+use crate::{Endpoint, Error, Options, Result, TraceParent};
 
 /// How much longer than its own wait a question may take.
 const WAIT_SLACK: Duration = Duration::from_secs(10);
@@ -32,6 +32,7 @@ pub(crate) struct Caller {
     /// Marked as sensitive, so that nothing prints it.
     authorization: Option<HeaderValue>,
     timeout: Duration,
+    pub(crate) trace_parent: Option<TraceParent>,
 }
 
 impl Caller {
@@ -55,6 +56,7 @@ impl Caller {
             false => Connector::clear_text(),
         };
         let mut caller = Caller::over(connector, endpoint, options.timeout);
+        caller.trace_parent = options.trace_parent.clone();
         caller.authorization = options.api_key.as_ref().map(bearer).transpose()?;
         Ok(caller)
     }
@@ -62,7 +64,7 @@ impl Caller {
     fn over(connector: Connector, endpoint: Endpoint, timeout: Duration) -> Self {
         // A call is never repeated behind our back: whether it may be is the caller's to know.
         let client = Client::builder(TokioExecutor::new()).retry_canceled_requests(false).build(connector);
-        Caller { endpoint, client, authorization: None, timeout }
+        Caller { endpoint, client, authorization: None, timeout, trace_parent: None }
     }
 
     /// Dropping the call midway closes its connection; the server may have acted.
@@ -121,6 +123,9 @@ impl Caller {
     async fn send(&self, mut request: request::Builder, body: Bytes) -> Result<(response::Parts, Bytes)> {
         if let Some(authorization) = &self.authorization {
             request = request.header(AUTHORIZATION, authorization);
+        }
+        if let Some(parent) = &self.trace_parent {
+            request = request.header("traceparent", parent.header());
         }
         let request = request.body(Full::new(body)).expect("the parts of the request are valid");
         let response = self.client.request(request).await.map_err(|error| match error.is_connect() {

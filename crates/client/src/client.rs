@@ -7,7 +7,7 @@ use leasehold_core::duration;
 use prost::Message;
 
 use crate::call::Caller;
-use crate::{Endpoint, Options, Result};
+use crate::{Endpoint, Options, Result, TraceParent};
 
 /// Queues, their items, and who may use them, through a server. Cheap to clone; clones share their connections.
 ///
@@ -22,6 +22,14 @@ impl Client {
     /// Over a server. Connects when it is first used.
     pub fn new(endpoint: Endpoint, options: &Options) -> Result<Self> {
         Ok(Client { caller: Caller::with_options(endpoint, options)? })
+    }
+
+    /// The same client, with requests that belong to this trace.
+    #[must_use]
+    pub fn traced(&self, parent: TraceParent) -> Self {
+        let mut caller = self.caller.clone();
+        caller.trace_parent = Some(parent);
+        Client { caller }
     }
 
     pub(crate) async fn ask<Q: Message, A: Message + Default>(&self, path: &str, question: &Q) -> Result<A> {

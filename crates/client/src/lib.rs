@@ -17,6 +17,7 @@ mod pages;
 mod queue;
 mod queues;
 mod storage;
+mod trace_parent;
 
 pub use client::Client;
 pub use endpoint::Endpoint;
@@ -25,3 +26,4 @@ pub use lock::HttpBackend;
 pub use operations::Health;
 pub use options::{ClientCertificate, Options};
 pub use pages::{Items, List, Pages, Scheduled};
+pub use trace_parent::TraceParent;

@@ -3,6 +3,8 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 
+use crate::TraceParent;
+
 /// Optional arguments of a client.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -14,6 +16,8 @@ pub struct Options {
     pub ca_file: Option<PathBuf>,
     /// Shown to servers that ask for a certificate.
     pub certificate: Option<ClientCertificate>,
+    /// The trace that requests belong to.
+    pub trace_parent: Option<TraceParent>,
 }
 
 /// What a client proves itself with before it says anything. Files, both PEM.
@@ -27,6 +31,12 @@ pub struct ClientCertificate {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { api_key: None, timeout: Duration::from_secs(30), ca_file: None, certificate: None }
+        Options {
+            api_key: None,
+            timeout: Duration::from_secs(30),
+            ca_file: None,
+            certificate: None,
+            trace_parent: None,
+        }
     }
 }

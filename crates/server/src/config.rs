@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use leasehold_locks::backend::{BackendLocation, BackendOptions};
 
-use crate::{StoreLocation, TlsConfig};
+use crate::{StoreLocation, TlsConfig, TracingConfig};
 
 /// Where the server listens when nothing else is said: loopback, so that a first try is not a public service.
 pub const DEFAULT_ADDRESS: &str = "127.0.0.1:2319";
@@ -29,6 +29,8 @@ pub struct Config {
     pub limits: LimitsConfig,
     /// How TLS is spoken at the address; clear text if nothing is said. The address for operators is in clear text.
     pub tls: Option<TlsConfig>,
+    /// Where traces of requests go; nowhere if nothing is said. Only in builds with the feature `otlp`.
+    pub tracing: Option<TracingConfig>,
     /// How long clients may keep the server waiting.
     pub timeouts: TimeoutsConfig,
     /// Where tests of clients may hold queues and move time; only in builds with the feature `test-hooks`, and only
@@ -51,6 +53,7 @@ impl Config {
             locks: LocksConfig::default(),
             limits: LimitsConfig::default(),
             tls: None,
+            tracing: None,
             timeouts: TimeoutsConfig::default(),
             test_hooks: None,
             stop_timeout: Duration::from_secs(10),

@@ -91,6 +91,18 @@ pub enum Error {
         /// What.
         missing: &'static str,
     },
+    /// Traces are asked of a build without them.
+    #[error("tracing is not compiled into this build; build with the feature otlp, or remove it")]
+    TracingMissing,
+    /// Traces cannot be sent there.
+    #[error("tracing.endpoint is not a url such as http://127.0.0.1:4318/v1/traces")]
+    TracingEndpoint,
+    /// A part of the traces that is none.
+    #[error("tracing.sample-ratio is {given}, not a number from 0 to 1")]
+    TracingSampleRatio {
+        /// As given.
+        given: f64,
+    },
     /// Test hooks are asked of a build without them.
     #[error("test-hooks are not compiled into this build; build with the feature test-hooks, or remove them")]
     TestHooksMissing,
@@ -178,6 +190,9 @@ impl Error {
             Error::TlsFile { .. } => "server.tls_file",
             Error::TlsPair { .. } => "server.tls_pair",
             Error::TlsIncomplete { .. } => "server.tls_incomplete",
+            Error::TracingMissing => "server.tracing_missing",
+            Error::TracingEndpoint => "server.tracing_endpoint",
+            Error::TracingSampleRatio { .. } => "server.tracing_sample_ratio",
             Error::TestHooksMissing => "server.test_hooks_missing",
             Error::TestHooksPublic { .. } => "server.test_hooks_public",
             Error::ConnectionStringMissing => "server.connection_string_missing",
@@ -210,6 +225,9 @@ impl Error {
             | Error::TlsFile { .. }
             | Error::TlsPair { .. }
             | Error::TlsIncomplete { .. }
+            | Error::TracingMissing
+            | Error::TracingEndpoint
+            | Error::TracingSampleRatio { .. }
             | Error::TestHooksMissing
             | Error::TestHooksPublic { .. }
             | Error::ConnectionStringMissing

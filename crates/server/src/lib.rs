@@ -14,6 +14,7 @@ mod reply;
 mod routes;
 mod server;
 mod services;
+mod spans;
 mod store;
 #[cfg(feature = "test-hooks")]
 mod test_hooks;
@@ -27,4 +28,5 @@ pub use config_file::{ConfigFile, EffectiveConfig, LogHandler};
 pub use error::{Error, Result};
 pub use location::StoreLocation;
 pub use server::Server;
+pub use spans::{TracingConfig, TracingOptions};
 pub use tls::{ClientAuth, TlsConfig, TlsOptions, TlsVersion};

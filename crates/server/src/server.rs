@@ -112,15 +112,16 @@ impl Server {
         let others = admin.into_iter().chain(test_hooks).map(|listening| listening.serve(closed.clone()));
         let others = others.collect::<JoinSet<()>>().join_all();
         tokio::select! {
-            _ = async { tokio::join!(connections.serve(closed.clone()), others, stopped) } => Ok(()),
+            _ = async { tokio::join!(connections.serve(closed.clone()), others, stopped) } => {}
             () = out_of_time => {
                 tracing::warn!(stop_timeout = ?self.stop_timeout, "cut the requests that were still running");
-                Ok(())
             }
             never = reload(self.tls) => match never {},
             never = recorder::upkeep() => match never {},
             never = self.services.prepare() => match never {},
         }
+        self.services.spans.clone().close().await;
+        Ok(())
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leasehold_access::{Access, Driver, Permission, Principal};
+use leasehold_locks::backend::dsql::{self, DsqlBackend};
 use leasehold_locks::backend::embedded::EmbeddedBackend;
 use leasehold_locks::backend::memory::MemoryBackend;
 use leasehold_locks::backend::postgres::{self, FusedBackend, FusedConfig, OptionalColumns, PostgresBackend};
@@ -17,6 +18,7 @@ use leasehold_txn::{Pool, Registry};
 
 use crate::reply::Reply;
 use crate::routes::Bodies;
+use crate::spans::Spans;
 use crate::store::Store;
 use crate::{Config, LimitsConfig, LocksConfig, QueueConfig, Result};
 
@@ -45,10 +47,11 @@ pub(crate) struct Faces {
     pub(crate) locks: Locks,
     pub(crate) limits: LimitsConfig,
     pub(crate) bodies: Bodies,
+    pub(crate) spans: Spans,
     #[cfg(feature = "test-hooks")]
     pub(crate) test_clock: crate::test_hooks::TestClock,
     /// A backend whose tables may have to be made.
-    unprepared: Option<Arc<PostgresBackend>>,
+    unprepared: Option<Unprepared>,
     /// To be made once the store can be reached.
     configured_queues: Arc<[QueueConfig]>,
 }
@@ -71,7 +74,7 @@ impl Services {
         store: Store,
         config: &Config,
         locks: Arc<dyn LockBackend>,
-        unprepared: Option<Arc<PostgresBackend>>,
+        unprepared: Option<Unprepared>,
     ) -> Result<Self> {
         let mut opened = OpenStores::new(config, &store);
         let records = match &config.queues.records {
@@ -117,6 +120,7 @@ impl Services {
             limits: config.limits,
             #[cfg(feature = "test-hooks")]
             test_clock,
+            spans: Spans::open(config.tracing.as_ref())?,
             bodies: Bodies::new(&config.limits, config.timeouts.body),
             unprepared,
             configured_queues: config.queues.queues.clone().into(),
@@ -135,8 +139,25 @@ impl Services {
         }
         let found = self.engine.queue(queue).await;
         let namespace = found.as_ref().map_or(DEFAULT_NAMESPACE, |info| info.namespace.as_str());
-        self.access.authorise(caller, namespace, permission).await?;
+        self.permit_in(caller, namespace, permission, queue).await?;
         found.map(drop).map_err(Reply::from)
+    }
+
+    /// Whether the caller may do this with queues of the namespace. That one may not change or delete them is audited.
+    pub(crate) async fn permit_in(
+        &self,
+        caller: &Principal,
+        namespace: &str,
+        permission: Permission,
+        queue: &QueueName,
+    ) -> Result<(), Reply> {
+        use Permission::{QueueClear, QueueCreate, QueueDelete, QueueUpdate};
+        let permitted = self.access.authorise(caller, namespace, permission).await;
+        let is_change = matches!(permission, QueueClear | QueueCreate | QueueDelete | QueueUpdate);
+        if is_change && matches!(permitted, Err(leasehold_access::Error::Denied)) {
+            self.access.audit_denied(caller, permission, queue.as_str());
+        }
+        Ok(permitted?)
     }
 
     /// Mistakes in the partition are told before those in what follows it.
@@ -160,7 +181,7 @@ impl Services {
 
     async fn prepare_locks(&self) {
         let Some(backend) = &self.unprepared else { return };
-        while let Err(error) = backend.setup_schema(OptionalColumns::Without).await {
+        while let Err(error) = backend.set_up().await {
             log_unprepared("the lock tables are not ready; trying again", error.code(), &error);
             tokio::time::sleep(PREPARE_PAUSE).await;
         }
@@ -267,14 +288,35 @@ impl leasehold_access::NamespaceUse for QueuesOf {
     }
 }
 
+/// Locks whose tables may not be there yet.
+#[derive(Clone)]
+pub(crate) enum Unprepared {
+    Postgres(Arc<PostgresBackend>),
+    Dsql(Arc<DsqlBackend>),
+}
+
+impl Unprepared {
+    async fn set_up(&self) -> leasehold_locks::Result<()> {
+        match self {
+            Unprepared::Postgres(backend) => backend.setup_schema(OptionalColumns::Without).await,
+            Unprepared::Dsql(backend) => backend.setup_schema().await,
+        }
+    }
+}
+
 async fn open_locks(
     store: &Store,
     config: &LocksConfig,
-) -> Result<(Arc<dyn LockBackend>, Option<Arc<PostgresBackend>>)> {
+) -> Result<(Arc<dyn LockBackend>, Option<Unprepared>)> {
     Ok(match (&config.backend, store) {
         (Some(BackendLocation::Postgres(connection)), _) => {
             let pool = Registry::of_process().pool(leasehold_txn::Config::new((**connection).clone()))?;
             postgres_locks(pool, &config.options)
+        }
+        (Some(BackendLocation::Dsql(connection)), _) => {
+            let pool = Registry::of_process().pool(leasehold_txn::Config::new((**connection).clone()))?;
+            let backend = Arc::new(DsqlBackend::new(pool, dsql::Config::of(&config.options)));
+            (backend.clone(), Some(Unprepared::Dsql(backend)))
         }
         (Some(location), _) => (location.open_with(&config.options).await?, None),
         (None, Store::Memory) => (Arc::new(MemoryBackend::default()), None),
@@ -284,12 +326,12 @@ async fn open_locks(
 }
 
 /// Many clients, few statements.
-fn postgres_locks(
-    pool: Pool,
-    options: &BackendOptions,
-) -> (Arc<dyn LockBackend>, Option<Arc<PostgresBackend>>) {
+fn postgres_locks(pool: Pool, options: &BackendOptions) -> (Arc<dyn LockBackend>, Option<Unprepared>) {
     let backend = Arc::new(PostgresBackend::new(pool, postgres::Config::of(options)));
-    (Arc::new(FusedBackend::new(backend.clone(), FusedConfig::default())), Some(backend))
+    (
+        Arc::new(FusedBackend::new(backend.clone(), FusedConfig::default())),
+        Some(Unprepared::Postgres(backend)),
+    )
 }
 
 fn log_unprepared(what: &str, code: &str, error: &(dyn std::error::Error + 'static)) {

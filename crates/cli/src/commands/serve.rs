@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use leasehold_locks::backend::BackendLocation;
-use leasehold_server::{ClientAuth, Config, ConfigFile, Server, StoreLocation, TlsOptions};
+use leasehold_server::{ClientAuth, Config, ConfigFile, Server, StoreLocation, TlsOptions, TracingOptions};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::block_on;
@@ -40,6 +40,10 @@ pub(crate) struct Serve {
 
     #[command(flatten)]
     tls: TlsFlags,
+
+    /// Where a collector takes traces (OTLP over HTTP), such as http://127.0.0.1:4318/v1/traces; not in every build
+    #[arg(long, value_name = "URL", env = "LEASEHOLD_TRACING_ENDPOINT")]
+    tracing_endpoint: Option<String>,
 
     /// How long requests in flight may take to finish after the first signal to stop [default: 10s]
     #[arg(long, value_name = "DURATION", value_parser = leasehold_core::duration::parse)]
@@ -114,6 +118,8 @@ impl Serve {
         let format = self.log_format.or(file.log_handler()?.map(LogFormat::from)).unwrap_or(LogFormat::Auto);
         log::start(self.log_level.as_deref().or(file.log_level()).unwrap_or("info"), format)?;
         let file = file.with_tls(std::mem::take(&mut self.tls).into());
+        let endpoint = self.tracing_endpoint.take();
+        let file = file.with_tracing(TracingOptions { endpoint, ..TracingOptions::default() });
         let config = self.over(file.config()?)?;
         block_on(serve(config))
     }

@@ -21,6 +21,11 @@ impl Display for EffectiveConfig<'_> {
         if let Some(tls) = &config.tls {
             write_tls(out, tls)?;
         }
+        if let Some(tracing) = &config.tracing {
+            writeln!(out, "tracing:\n  endpoint: {}", quoted(&tracing.endpoint))?;
+            writeln!(out, "  service-name: {}", quoted(&tracing.service_name))?;
+            writeln!(out, "  sample-ratio: {}", tracing.sample_ratio)?;
+        }
         if let Some(address) = &config.test_hooks {
             writeln!(out, "test-hooks:\n  address: {}", quoted(address))?;
         }

@@ -27,7 +27,7 @@ use self::logging::Logging;
 use self::suggestion::with_suggestion;
 use crate::{
     Config, DEFAULT_ADDRESS, DEFAULT_STORE, Error, LocksConfig, PartitionsConfig, QueueConfig, QueuesConfig,
-    Result, StoreLocation, TlsOptions,
+    Result, StoreLocation, TlsOptions, TracingOptions,
 };
 
 /// Bytes a configuration file may have.
@@ -50,6 +50,8 @@ pub struct ConfigFile {
     timeouts: Timeouts,
     #[serde(default)]
     tls: TlsOptions,
+    #[serde(default)]
+    tracing: TracingOptions,
     test_hooks: Option<TestHooks>,
     queue_storage: Option<Storage>,
     #[serde(default)]
@@ -201,7 +203,8 @@ impl ConfigFile {
         ConfigFile::parse(&text).map_err(|reason| Error::ConfigMalformed { path: path.to_owned(), reason })
     }
 
-    fn parse(text: &str) -> Result<Self, String> {
+    /// Reads what a file says. The reason of a refusal is one line, and none of the text around it.
+    pub fn parse(text: &str) -> Result<Self, String> {
         if text.trim().is_empty() {
             return Ok(ConfigFile::default());
         }
@@ -222,6 +225,7 @@ impl ConfigFile {
             locks: self.locks()?,
             limits: self.limits.config(),
             tls: self.tls.clone().config()?,
+            tracing: self.tracing.clone().config()?,
             timeouts: self.timeouts.config()?,
             test_hooks: self.test_hooks.as_ref().map(|hooks| hooks.address.clone()),
             stop_timeout: self.timeouts.stop(default.stop_timeout)?,
@@ -233,6 +237,12 @@ impl ConfigFile {
     #[must_use]
     pub fn with_tls(self, tls: TlsOptions) -> Self {
         ConfigFile { tls: tls.or(self.tls), ..self }
+    }
+
+    /// As if the file had said this of traces.
+    #[must_use]
+    pub fn with_tracing(self, tracing: TracingOptions) -> Self {
+        ConfigFile { tracing: tracing.or(self.tracing), ..self }
     }
 
     /// How to log, if the file says it.
@@ -409,6 +419,7 @@ mod tests {
         let text = "store: postgres://app:hunter2@db/orders\nlocks:\n  backend: redis://:hunter2@cache\npartition-storage:\n  \
                     - name: pg\n    driver: postgres\n    config:\n      connection-string: postgres://u:hunter2@h/d\n\
                     tls:\n  certificate-file: \"a b.pem\"\n  key-file: k.pem\n  client-ca-file: ca.pem\n  min-version: 1.2\n\
+                    tracing:\n  endpoint: http://127.0.0.1:4318/v1/traces\n  sample-ratio: 0.25\n\
                     limits:\n  connections: 7\nqueues:\n  - name: q\n    dead-queue: dead\n    reference: \"a: \\\"b\\\"\"\n";
         let config = ConfigFile::parse(text).expect("is a file").config().expect("is valid");
         let shown = EffectiveConfig(&config).to_string();
@@ -424,8 +435,8 @@ mod tests {
         }
         let again = ConfigFile::parse(&shown).expect(&shown).config().expect(&shown);
         assert_eq!((again.limits, again.timeouts), (config.limits, config.timeouts));
-        assert_eq!(again.tls, config.tls);
-        assert!(config.tls.is_some());
+        assert_eq!((&again.tls, &again.tracing), (&config.tls, &config.tracing));
+        assert!(config.tls.is_some() && config.tracing.is_some());
         assert_eq!(again.queues.queues[0].change.reference, "a: \"b\"");
     }
 

@@ -111,11 +111,10 @@ impl Bodies {
     }
 
     async fn room(&self, bytes: usize) -> Result<Option<OwnedSemaphorePermit>, Reply> {
-        let room = match bytes {
-            0..=SMALL_BYTES => return Ok(None),
-            0..=USUAL_BYTES => &self.usual,
-            _ => &self.long,
-        };
+        if bytes <= SMALL_BYTES {
+            return Ok(None);
+        }
+        let room = if bytes <= USUAL_BYTES { &self.usual } else { &self.long };
         let wanted = room.semaphore.clone().acquire_many_owned(units(bytes).min(room.units));
         let room = timeout(self.room_timeout, wanted).await.map_err(|_| Reply::overloaded())?;
         Ok(Some(room.expect("nobody closes it")))

@@ -1,6 +1,7 @@
 //! One file per route. What no route takes is answered here.
 
 mod access;
+mod api;
 mod authenticate;
 mod body;
 mod health;
@@ -35,6 +36,7 @@ pub(crate) fn router(services: Services, has_admin_address: bool) -> Router {
     let routes = Router::new()
         .route("/", get(root::root).fallback(unknown))
         .merge(operators)
+        .merge(api::routes())
         .merge(access::routes())
         .merge(lock::routes())
         .merge(queue::routes(services.limits.produce_body_bytes))
@@ -58,7 +60,7 @@ fn observed(routes: Router<Services>, services: Services) -> Router {
     routes
         .fallback(unknown)
         .layer(middleware::from_fn_with_state(services.clone(), authenticate::authenticate))
-        .layer(middleware::from_fn(observe::observe))
+        .layer(middleware::from_fn_with_state(services.spans.clone(), observe::observe))
         .with_state(services)
 }
 

@@ -1,10 +1,12 @@
-use clap::Args;
+use clap::{Args, ValueEnum};
 use leasehold_core::postgres::TableNames;
-use leasehold_locks::backend::postgres::{OptionalColumns, setup_sql};
+use leasehold_locks::backend::postgres::OptionalColumns;
+use leasehold_locks::backend::{dsql, postgres};
+use serde_json::json;
 
 use super::Face;
 use crate::failure::Failure;
-use crate::output::Done;
+use crate::output::{Done, print};
 
 /// Print the SQL that sets the tables up, for your migrations. Running it twice does no harm.
 #[derive(Debug, Args)]
@@ -13,8 +15,23 @@ pub(super) struct Print {
     #[arg(long, value_enum, default_value_t = Face::Locks)]
     face: Face,
 
+    /// The database that they are for
+    #[arg(long, value_enum, default_value_t = Dialect::Postgres)]
+    dialect: Dialect,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+
     #[command(flatten)]
     pub(super) tables: Tables,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Dialect {
+    Postgres,
+    /// To be run one statement per transaction
+    Dsql,
 }
 
 /// The names of the tables, and what is in them.
@@ -39,6 +56,14 @@ impl Tables {
             .map_err(leasehold_locks::Error::from)?)
     }
 
+    /// For a database that has no generated columns.
+    pub(super) fn no_columns(&self) -> Result<(), Failure> {
+        match self.optional_columns {
+            true => Err(Failure::input("--optional-columns is only for PostgreSQL")),
+            false => Ok(()),
+        }
+    }
+
     pub(super) fn columns(&self) -> OptionalColumns {
         if self.optional_columns { OptionalColumns::With } else { OptionalColumns::Without }
     }
@@ -46,9 +71,15 @@ impl Tables {
 
 impl Print {
     pub(super) fn run(self) -> Result<Done, Failure> {
-        match self.face {
-            Face::Locks => println!("{}", setup_sql(&self.tables.names()?, self.tables.columns())),
-        }
+        let tables = self.tables.names()?;
+        let script = match (self.face, self.dialect) {
+            (Face::Locks, Dialect::Postgres) => postgres::setup_sql(&tables, self.tables.columns()),
+            (Face::Locks, Dialect::Dsql) => {
+                self.tables.no_columns()?;
+                dsql::setup_sql(&tables)
+            }
+        };
+        print(self.json, &json!({ "sql": script }), || script.clone());
         Ok(Done::Yes)
     }
 }
