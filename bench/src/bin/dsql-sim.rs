@@ -136,7 +136,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let table =
         "CREATE TABLE account (id bigint PRIMARY KEY, balance bigint NOT NULL) WITH (fillfactor = 50)";
     setup.batch_execute(table).await?;
-    setup.execute("INSERT INTO account SELECT id, 0 FROM generate_series(0, $1) id", &[&ROWS]).await?;
+    setup
+        .execute("INSERT INTO account SELECT id, 0 FROM generate_series(0, $1::bigint) id", &[&ROWS])
+        .await?;
 
     println!("| work | clients | PostgreSQL /s | deferred /s | cost | native /s | cost |");
     println!("| --- | --- | --- | --- | --- | --- | --- |");
