@@ -3,6 +3,8 @@ mod bench;
 mod binding;
 mod completions;
 mod config;
+mod dsql_lint;
+mod dsql_sim;
 mod items;
 mod lock;
 mod man;
@@ -36,6 +38,8 @@ pub(crate) enum Command {
     Binding(binding::Binding),
     Schema(schema::Schema),
     Bench(bench::Bench),
+    DsqlSim(dsql_sim::DsqlSim),
+    DsqlLint(dsql_lint::DsqlLint),
     Config(config::Config),
     Completions(completions::Completions),
     Man(man::Man),
@@ -78,6 +82,8 @@ pub(crate) fn run(command: Command) -> Ended {
         Command::Binding(binding) => binding.run(),
         Command::Schema(schema) => schema.run(),
         Command::Bench(bench) => bench.run(),
+        Command::DsqlSim(sim) => sim.run(),
+        Command::DsqlLint(lint) => lint.run(),
         Command::Config(config) => config.run(),
         Command::Completions(completions) => completions.run(),
         Command::Man(man) => man.run(),

@@ -1,0 +1,140 @@
+//! What the engine does with a statement, worked out once from its parse tree and the tables it names.
+
+mod capture;
+mod locking;
+mod names;
+mod write;
+
+use std::sync::Arc;
+
+use sqlparser::ast::Statement;
+
+pub(crate) use capture::Capture;
+pub(crate) use locking::Locking;
+pub(crate) use write::{Shadow, Write};
+
+use crate::{
+    catalogue::{Catalogue, Table},
+    failure::Failure,
+    rules::{self, Kind, Parsed},
+};
+
+/// One statement, ready to be run any number of times.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) parsed: Arc<Parsed>,
+    /// The version of the catalogue it was made for.
+    pub(crate) version: u64,
+    /// Every table it touches.
+    pub(crate) tables: Vec<u32>,
+    pub(crate) action: Action,
+}
+
+/// How a statement is run.
+#[derive(Clone, Debug)]
+pub(crate) enum Action {
+    Begin,
+    Commit,
+    Rollback,
+    /// As it is, in the snapshot of its transaction.
+    Read,
+    Locking(Locking),
+    Write(Write),
+    /// As it is; a change of the session that a transaction may take back.
+    Set,
+    /// Changes the catalogue: these tables, or perhaps any.
+    Ddl {
+        sql: Arc<str>,
+        changes: Option<Vec<u32>>,
+        makes_job: bool,
+    },
+}
+
+impl Plan {
+    /// Looks up the tables of a statement and decides how to run it.
+    pub(crate) async fn new(
+        parsed: Arc<Parsed>,
+        catalogue: &Catalogue,
+        schemas: &[String],
+    ) -> Result<Plan, Failure> {
+        let version = catalogue.version();
+        let mut tables: Vec<Arc<Table>> = Vec::new();
+        for name in names::tables(&parsed.statement) {
+            tables.extend(catalogue.table(&name, schemas).await?);
+        }
+        let oids: Vec<u32> = tables.iter().map(|table| table.oid).collect();
+        let action = match parsed.kind {
+            Kind::Begin => Action::Begin,
+            Kind::Commit => Action::Commit,
+            Kind::Rollback => Action::Rollback,
+            Kind::Insert | Kind::Update | Kind::Delete | Kind::WritingWith => {
+                Action::Write(write(&parsed, catalogue, schemas).await?)
+            }
+            Kind::Select if !locking::clauses(&parsed.statement).is_empty() => {
+                Action::Locking(lock(&parsed, catalogue, schemas).await?)
+            }
+            Kind::CreateIndex | Kind::Ddl => ddl(&parsed, &oids),
+            Kind::Set => Action::Set,
+            Kind::Select | Kind::Show | Kind::Explain | Kind::Call | Kind::Other => Action::Read,
+        };
+        Ok(Plan { parsed, version, tables: oids, action })
+    }
+
+    /// The text that PostgreSQL is asked about when the client asks what the statement takes and gives.
+    pub(crate) fn described_sql(&self) -> Option<Arc<str>> {
+        match &self.action {
+            Action::Begin | Action::Commit | Action::Rollback | Action::Ddl { makes_job: true, .. } => None,
+            Action::Locking(locking) => Some(locking.read.clone()),
+            _ => Some(self.parsed.sql.as_str().into()),
+        }
+    }
+}
+
+async fn write(parsed: &Parsed, catalogue: &Catalogue, schemas: &[String]) -> Result<Write, Failure> {
+    let target = write::target(&parsed.statement);
+    let table = match target.as_ref().and_then(|source| names::table_name(&source.name)) {
+        Some(name) => catalogue.table(&name, schemas).await?.filter(|table| table.is_stored()),
+        None => None,
+    };
+    Ok(Write::new(&parsed.sql, &parsed.statement, target.as_ref().zip(table.as_deref())))
+}
+
+async fn lock(parsed: &Parsed, catalogue: &Catalogue, schemas: &[String]) -> Result<Locking, Failure> {
+    let mut tables = Vec::new();
+    for (source, strength) in locking::locked(&parsed.statement) {
+        let Some(name) = names::table_name(&source.name) else { continue };
+        if let Some(table) = catalogue.table(&name, schemas).await?.filter(|table| table.is_stored()) {
+            tables.push((source, strength, table));
+        }
+    }
+    match &parsed.statement {
+        Statement::Query(query) => {
+            let fixed: Vec<String> =
+                rules::locking_reads(parsed).into_iter().flat_map(|read| read.fixed_columns).collect();
+            Ok(Locking::new(query, &tables, &fixed))
+        }
+        _ => Err(Failure::new("XX000", "a locking clause outside a query")),
+    }
+}
+
+fn ddl(parsed: &Parsed, tables: &[u32]) -> Action {
+    let creates = matches!(
+        parsed.statement,
+        Statement::CreateTable(_)
+            | Statement::CreateView { .. }
+            | Statement::CreateSchema { .. }
+            | Statement::CreateRole { .. }
+            | Statement::CreateSequence { .. }
+            | Statement::CreateFunction(_)
+            | Statement::CreateDomain(_)
+    );
+    // What names no table may still change how tables look: a role's rights, a schema that goes.
+    let changes = (creates || !tables.is_empty()).then(|| tables.to_vec());
+    match &parsed.statement {
+        Statement::CreateIndex(index) if index.r#async => {
+            let sql = sqlparser::ast::CreateIndex { r#async: false, ..index.clone() };
+            Action::Ddl { sql: sql.to_string().into(), changes, makes_job: true }
+        }
+        _ => Action::Ddl { sql: parsed.sql.as_str().into(), changes, makes_job: false },
+    }
+}

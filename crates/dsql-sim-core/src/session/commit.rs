@@ -1,0 +1,123 @@
+//! COMMIT: the one place where a transaction wins or loses.
+
+use super::{Session, statement::pause, transaction::Transaction};
+use crate::{
+    backend::Outcome,
+    engine::{Count, Mode, Push, Work, Worker},
+    failure::{Answered, Failure},
+    faults::Point,
+};
+
+/// Replays that collided with statements in flight, before it is called a conflict.
+const ATTEMPTS_MAX: u32 = 5;
+/// A committer outwaits every statement: their own limit is far shorter.
+pub(super) const PATIENCE: &str = "SET LOCAL lock_timeout = '5s'";
+
+impl Session {
+    pub(super) async fn commit(&mut self) -> Answered<Outcome> {
+        let Some(transaction) = self.transaction.take() else { return Ok(Outcome::tagged("COMMIT")) };
+        if transaction.has_failed {
+            self.release().await?;
+            return Ok(Outcome::tagged("ROLLBACK"));
+        }
+        let seat = self.seat.clone();
+        let mut worker = seat.worker.lock().await;
+        self.commit_transaction(&mut worker, transaction).await?;
+        Ok(Outcome::tagged("COMMIT"))
+    }
+
+    /// On failure the caller ends what is left at PostgreSQL.
+    pub(super) async fn commit_transaction(
+        &self,
+        worker: &mut Worker,
+        transaction: Transaction,
+    ) -> Answered<()> {
+        self.check_commit(worker, &transaction).await?;
+        let ddl = transaction.changes.is_some();
+        let is_late = worker.mode == Mode::Deferred && !worker.log.is_empty();
+        let has_writes = !worker.log.is_empty() || !transaction.intents.is_empty() || transaction.rows > 0;
+        let passage = self.shared().passage(&transaction.intents, is_late || ddl).await;
+        let snapshot = transaction.snapshot.unwrap_or_default();
+        if self.shared().intents.conflict(&transaction.intents, snapshot) {
+            return Err(Failure::data_conflict().into());
+        }
+        if is_late {
+            self.replay(worker, if ddl { Push::Tables } else { Push::Rows }, &transaction.tables).await?;
+        }
+        let rules = if has_writes { self.shared().rules_of(worker, &transaction.tables).await? } else { None };
+        if worker.mode != Mode::Idle {
+            let outcome = worker.connection.simple("COMMIT").await?.one().map_err(told_at_commit)?;
+            if outcome.tag.as_deref() != Some("COMMIT") {
+                return Err(Failure::data_conflict().into());
+            }
+        }
+        worker.forget();
+        self.shared().remember(&transaction.intents);
+        if let Some(changes) = &transaction.changes {
+            self.shared().catalogue.changed(changes.as_deref());
+        }
+        if let Some(rules) = rules {
+            self.shared().follow(rules);
+        }
+        drop(passage);
+        self.seat.set_snapshot(None);
+        if has_writes {
+            self.shared().counters.add(Count::Commits);
+        }
+        self.after_commit(&transaction).await
+    }
+
+    async fn check_commit(&self, worker: &Worker, transaction: &Transaction) -> Answered<()> {
+        if !transaction.footprints.is_empty() {
+            self.inject(Point::BeforeCommit, &transaction.footprints).await?;
+        }
+        if transaction.is_doomed {
+            return Err(Failure::data_conflict().into());
+        }
+        let catalogue = &self.shared().catalogue;
+        let is_stale = transaction.tables.iter().any(|table| catalogue.is_newer(*table, transaction.version));
+        if worker.mode == Mode::Lost || is_stale {
+            return Err(Failure::schema_conflict().into());
+        }
+        let limits = &self.engine.config().limits;
+        transaction.check_age(limits)?;
+        transaction.check_bytes(limits)?;
+        Ok(())
+    }
+
+    async fn after_commit(&self, transaction: &Transaction) -> Answered<()> {
+        if transaction.footprints.is_empty() {
+            return Ok(());
+        }
+        self.inject(Point::AfterCommit, &transaction.footprints).await
+    }
+
+    /// Does the whole log again, on the snapshot it was made for. What worked then and does not now was overtaken.
+    async fn replay(&self, worker: &mut Worker, push: Push, tables: &[u32]) -> Result<(), Failure> {
+        self.shared().counters.add(Count::Replays);
+        let mut attempt = 0;
+        loop {
+            let work = Work { prelude: PATIENCE, replays: true, ..Work::default() };
+            let performed = self.shared().push_through(&self.seat, push, tables, worker.perform(work)).await?;
+            let Some(failure) = performed.failure else { return Ok(()) };
+            attempt += 1;
+            if !failure.is_collision() || attempt >= ATTEMPTS_MAX {
+                return Err(overtaken(failure));
+            }
+            worker.undo().await?;
+            pause(attempt).await;
+        }
+    }
+}
+
+/// Constraints that held before and are broken now were broken by another's commit.
+fn overtaken(failure: Failure) -> Failure {
+    match failure.sqlstate() {
+        "40001" | "23505" | "23503" | "55P03" | "40P01" => Failure::data_conflict(),
+        _ => failure,
+    }
+}
+
+fn told_at_commit(failure: Failure) -> Failure {
+    if failure.is_conflict() || failure.is_collision() { Failure::data_conflict() } else { failure }
+}

@@ -1,0 +1,152 @@
+//! Many clients at once: nothing is lost, nobody hangs.
+
+use std::time::{Duration, Instant};
+
+use leasehold_dsql_sim::Count;
+
+use crate::fixture::{Fixture, Session, told};
+
+const CLIENTS: u64 = 8;
+/// Increments of a normal run; a soak asks for 10,000.
+const INCREMENTS: u64 = 1_200;
+
+fn increments() -> u64 {
+    std::env::var("LEASEHOLD_DSQL_INCREMENTS").ok().and_then(|count| count.parse().ok()).unwrap_or(INCREMENTS)
+}
+
+/// Reads, compares and sets in one transaction until it commits; how often it lost.
+async fn increment(session: &Session) -> u64 {
+    let mut conflicts = 0;
+    loop {
+        match try_increment(session).await {
+            Ok(()) => return conflicts,
+            Err(told) if told.starts_with("40001") => {
+                conflicts += 1;
+                session.ok("ROLLBACK").await;
+            }
+            Err(told) => panic!("{told}"),
+        }
+    }
+}
+
+async fn try_increment(session: &Session) -> Result<(), String> {
+    session.run("BEGIN").await?;
+    let value: i64 = session.run("SELECT value FROM counters WHERE id = 1").await?.parse().expect("a number");
+    let set = format!("UPDATE counters SET value = {} WHERE id = 1 AND value = {value}", value + 1);
+    assert_eq!(session.run(&set).await?, "1");
+    session.run("COMMIT").await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn increments_of_many_clients_are_all_there() {
+    let fixture = Fixture::start().await;
+    let setup = fixture.client().await;
+    setup.ok("CREATE TABLE counters (id int PRIMARY KEY, value bigint NOT NULL)").await;
+    setup.ok("INSERT INTO counters VALUES (1, 0)").await;
+    let begun = Instant::now();
+    let mut clients = tokio::task::JoinSet::new();
+    for _ in 0..CLIENTS {
+        let session = fixture.client().await;
+        clients.spawn(async move {
+            let mut conflicts = 0;
+            for _ in 0..increments() / CLIENTS {
+                conflicts += increment(&session).await;
+            }
+            conflicts
+        });
+    }
+    let conflicts: u64 = clients.join_all().await.into_iter().sum();
+    let total = increments() / CLIENTS * CLIENTS;
+    println!("{total} increments, {conflicts} conflicts in {:?}", begun.elapsed());
+    assert_eq!(setup.ok("SELECT value FROM counters").await, total.to_string());
+    assert_eq!(fixture.simulator.counters().get(Count::Conflicts), conflicts, "every conflict was told");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn transfers_between_rows_in_any_order_keep_the_sum() {
+    let fixture = Fixture::start().await;
+    let setup = fixture.client().await;
+    setup.ok("CREATE TABLE accounts (id int PRIMARY KEY, value bigint NOT NULL)").await;
+    setup.ok("INSERT INTO accounts SELECT n, 100 FROM generate_series(0, 3) n").await;
+    let mut clients = tokio::task::JoinSet::new();
+    for client in 0..6_u64 {
+        let session = fixture.client().await;
+        clients.spawn(async move {
+            let mut committed = 0;
+            for turn in 0..40_u64 {
+                // Opposite orders: on a database that waits for locks these would deadlock.
+                let (from, to) = ((client + turn) % 4, (client * 3 + turn * 5 + 1) % 4);
+                let transfer = [
+                    "BEGIN".to_owned(),
+                    format!("UPDATE accounts SET value = value - 1 WHERE id = {from}"),
+                    format!("UPDATE accounts SET value = value + 1 WHERE id = {to}"),
+                    "COMMIT".to_owned(),
+                ];
+                let mut is_done = true;
+                for sql in &transfer {
+                    match session.run(sql).await {
+                        Ok(_) => {}
+                        Err(told) if told.starts_with("40001") => {
+                            is_done = false;
+                            session.ok("ROLLBACK").await;
+                            break;
+                        }
+                        Err(told) => panic!("{sql}: {told}"),
+                    }
+                }
+                committed += u64::from(is_done);
+            }
+            committed
+        });
+    }
+    let committed: u64 = clients.join_all().await.into_iter().sum();
+    assert_eq!(setup.ok("SELECT sum(value) FROM accounts").await, "400");
+    assert!(committed > 0);
+}
+
+/// An open writer, many others: none of them may take as long as a lock wait would.
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn nobody_waits_for_an_open_transaction() {
+    let fixture = Fixture::start().await;
+    let (open, other) = (fixture.client().await, fixture.client().await);
+    open.ok("CREATE TABLE counters (id int PRIMARY KEY, value bigint NOT NULL)").await;
+    open.ok("INSERT INTO counters VALUES (1, 0)").await;
+    open.ok("BEGIN").await;
+    open.ok("UPDATE counters SET value = 1 WHERE id = 1").await;
+    let begun = Instant::now();
+    other.ok("BEGIN").await;
+    other.ok("UPDATE counters SET value = 2 WHERE id = 1").await;
+    other.ok("COMMIT").await;
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    assert!(fixture.simulator.counters().get(Count::GivenWay) > 0);
+    open.commit_conflicts().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn statements_alone_lose_or_count() {
+    let fixture = Fixture::start().await;
+    let setup = fixture.client().await;
+    setup.ok("CREATE TABLE counters (id int PRIMARY KEY, value bigint NOT NULL)").await;
+    setup.ok("INSERT INTO counters VALUES (1, 0)").await;
+    let mut clients = tokio::task::JoinSet::new();
+    for _ in 0..CLIENTS {
+        let session = fixture.client().await;
+        clients.spawn(async move {
+            let mut done = 0_u64;
+            for _ in 0..40 {
+                match session.client.execute("UPDATE counters SET value = value + 1 WHERE id = $1", &[&1_i32]).await {
+                    Ok(count) => done += count,
+                    Err(error) => assert!(told(&error).starts_with("40001"), "{}", told(&error)),
+                }
+            }
+            done
+        });
+    }
+    let done: u64 = clients.join_all().await.into_iter().sum();
+    assert_eq!(setup.ok("SELECT value FROM counters").await, done.to_string());
+}
