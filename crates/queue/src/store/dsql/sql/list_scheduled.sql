@@ -1,0 +1,3 @@
+-- Scheduled items in order.   $1 queue   $2 partition   $3 first id   $4 how many
+SELECT {columns} FROM leasehold_items AS item JOIN leasehold_contents AS content ON {content}
+ WHERE {here} AND item.id >= $3 AND item.enqueue_at IS NOT NULL ORDER BY item.id LIMIT $4
