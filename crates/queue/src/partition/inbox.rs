@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
+use crate::queue::message::{Change, Cold, Lease, Moved, Produce, Work};
 use crate::request::NewItem;
 use crate::store::WriteMax;
-use crate::queue::message::{Change, Cold, Lease, Moved, Produce, Work};
 
 /// Items that one turn writes at most, of each kind; at least one request whatever its size. Larger writes gain
 /// nothing and make everyone behind them wait.
@@ -89,7 +89,8 @@ mod tests {
 
     #[test]
     fn turn_takes_whole_requests_up_to_the_bytes_of_a_write() {
-        let bytes = |waiting: &[usize]| take(&mut waiting.iter().copied().collect(), 10, 100, |size| (1, *size));
+        let bytes =
+            |waiting: &[usize]| take(&mut waiting.iter().copied().collect(), 10, 100, |size| (1, *size));
         assert_eq!(bytes(&[40, 60, 1]), [40, 60]);
         assert_eq!(bytes(&[101, 1]), [101]);
     }

@@ -92,7 +92,8 @@ pub async fn source_id_is_free_again_when_its_item_is_gone<H: Harness>() {
 pub async fn largest_and_empty_payloads_are_kept<H: Harness>() {
     let mut line = Line::<H>::start().await;
     // An item is more than its payload.
-    let large = Bytes::from(vec![0xa5; line.owner.write_max().item_bytes.saturating_sub(1 << 10).min(4 << 20)]);
+    let large =
+        Bytes::from(vec![0xa5; line.owner.write_max().item_bytes.saturating_sub(1 << 10).min(4 << 20)]);
     for payload in [Bytes::new(), Bytes::from_static(&[0, 0xff, b'\n', 0]), large] {
         let item = Item { payload: payload.clone(), ..line.item("") };
         let id = line.place(item).await;

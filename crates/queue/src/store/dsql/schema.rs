@@ -6,9 +6,10 @@ use async_trait::async_trait;
 use leasehold_txn::tokio_postgres::Row;
 use leasehold_txn::tokio_postgres::types::Type;
 use leasehold_txn::{Operation, Pipeline, Policy, Result as TxnResult, Step, Values};
+use tokio::sync::Mutex;
 
 use super::super::postgres::dialect::Dialect;
-use super::super::postgres::errors::{UNDEFINED_TABLE, column, error_of, in_part};
+use super::super::postgres::errors::{UNDEFINED_TABLE, column, error_of, in_part, is_made_by_another};
 use super::super::postgres::operations::{DROP, SETUP};
 use super::super::postgres::place::Place;
 use super::statements::{DROP_OWNER, SCHEMA_INDEXES, SCHEMA_STATE, SCHEMA_TABLES, WAIT_FOR_JOB};
@@ -32,11 +33,13 @@ pub(super) struct Dsql {
     retries: Policy,
     /// Whether the tables were seen.
     is_made: AtomicBool,
+    /// One at a time looks and makes.
+    making: Mutex<()>,
 }
 
 impl Dsql {
     pub(super) fn new(retries: Policy) -> Self {
-        Dsql { retries, is_made: AtomicBool::new(false) }
+        Dsql { retries, is_made: AtomicBool::new(false), making: Mutex::new(()) }
     }
 }
 
@@ -60,6 +63,10 @@ impl Dialect for Dsql {
     }
 
     async fn ensure(&self, place: &Place) -> Result<()> {
+        if self.is_made.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let _making = self.making.lock().await;
         if !self.is_made.load(Ordering::Acquire) {
             make(place).await.map_err(|error| error_of(SETUP, error))?;
             self.is_made.store(true, Ordering::Release);
@@ -88,17 +95,18 @@ impl Dialect for Dsql {
     }
 }
 
+/// Each statement may meet another process that is making the same: then once more, to find it made.
 async fn make(place: &Place) -> TxnResult<()> {
     let state = run(place, Pipeline::read(SETUP, &[Step::new(SCHEMA_STATE, &[])])).await?;
     let made = |name: &str| state.first().and_then(|row| row.try_get::<_, i64>(name).ok());
     if made("tables") != Some(count(SCHEMA_TABLES.len())) {
         for table in SCHEMA_TABLES {
-            write(place, SETUP, table, &[]).await?;
+            make_one(place, table).await?;
         }
     }
     if made("indexes") != Some(count(SCHEMA_INDEXES.len())) {
         for index in SCHEMA_INDEXES {
-            let jobs = write(place, SETUP, index, &[]).await?;
+            let jobs = make_one(place, index).await?;
             // No job where the index is there already.
             let job: Option<String> = jobs.first().and_then(|row| row.try_get(0).ok());
             if let Some(job) = job {
@@ -107,6 +115,13 @@ async fn make(place: &Place) -> TxnResult<()> {
         }
     }
     Ok(())
+}
+
+async fn make_one(place: &Place, sql: &str) -> TxnResult<Vec<Row>> {
+    match write(place, SETUP, sql, &[]).await {
+        Err(error) if is_made_by_another(&error) => write(place, SETUP, sql, &[]).await,
+        made => made,
+    }
 }
 
 async fn empty(place: &Place, epoch: i64) -> Result<()> {

@@ -49,10 +49,7 @@ pub(super) async fn change(
 ///
 /// No transaction stays open between the look and the statement: a server that is paused in between would keep the next
 /// owner waiting for it.
-async fn change_some(
-    partition: &mut PostgresPartition,
-    requests: &[&[Change]],
-) -> Result<Vec<Verdict>> {
+async fn change_some(partition: &mut PostgresPartition, requests: &[&[Change]]) -> Result<Vec<Verdict>> {
     let mut fates = Fates::if_all_are_leased(requests);
     for _ in 0..TRIES {
         if fates.items.is_empty() || apply(partition, &fates).await? {

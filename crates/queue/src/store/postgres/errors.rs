@@ -13,7 +13,11 @@ const UNDEFINED_COLUMN: &str = "42703";
 
 /// The error of an operation on an opened partition: a table that was there and is not was dropped, and its owner with
 /// it.
-pub(in crate::store) fn partition_error(operation: Operation, partition: &PartitionId, source: TxnError) -> StoreError {
+pub(in crate::store) fn partition_error(
+    operation: Operation,
+    partition: &PartitionId,
+    source: TxnError,
+) -> StoreError {
     match source.sqlstate() {
         Some(UNDEFINED_TABLE) => StoreError::Fenced { partition: partition.clone() },
         _ => error_of(operation, source),
@@ -31,6 +35,12 @@ pub(in crate::store) fn error_of(operation: Operation, source: TxnError) -> Stor
         }
         _ => unavailable(operation, source),
     }
+}
+
+/// Two made a table at the same moment: the other one did, or does.
+pub(in crate::store) fn is_made_by_another(error: &TxnError) -> bool {
+    // The name of a table is also that of a type and of its rows in the catalogue, and any of them may be met first.
+    matches!(error.sqlstate(), Some("23505" | "42P07" | "42710"))
 }
 
 /// Nothing happened, and it may work later.

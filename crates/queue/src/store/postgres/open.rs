@@ -55,7 +55,8 @@ async fn take_over(place: &Place) -> TxnResult<Vec<Vec<Row>>> {
 
 fn read(mut answers: Vec<Vec<Row>>) -> Result<(i64, Opened)> {
     // In the order of sending; what came before has nothing to tell.
-    let mut last = || answers.pop().and_then(|rows| rows.into_iter().next()).expect("each of the three has a row");
+    let mut last =
+        || answers.pop().and_then(|rows| rows.into_iter().next()).expect("each of the three has a row");
     let (deadlines, opened, taken) = (last(), last(), last());
     let id_max: Option<IdText> = column(&opened, "id_max")?;
     let opened = Opened {

@@ -11,7 +11,7 @@ use leasehold_txn::tokio_postgres::types::Type;
 use leasehold_txn::{Operation, Pipeline, Policy, Pool, Result as TxnResult, Step, Values};
 
 use super::Config;
-use super::errors::{UNDEFINED_TABLE, admit, as_unavailable, column, error_of, unusable};
+use super::errors::{UNDEFINED_TABLE, admit, as_unavailable, column, error_of, is_made_by_another, unusable};
 use super::operations::{QUEUE_ADD, QUEUE_DELETE, QUEUE_GET, QUEUE_LIST, QUEUE_REPLACE, SETUP};
 use super::statements::SCHEMA_LOCK;
 use super::values::{Instant, count};
@@ -108,7 +108,11 @@ impl PostgresQueues {
 
     async fn ensure(&self) -> Result<()> {
         if !self.is_made.load(Ordering::Acquire) {
-            self.make().await.map_err(|error| as_unavailable(error_of(SETUP, error)))?;
+            let made = match self.make().await {
+                Err(error) if is_made_by_another(&error) => self.make().await,
+                made => made,
+            };
+            made.map_err(|error| as_unavailable(error_of(SETUP, error)))?;
             self.is_made.store(true, Ordering::Release);
         }
         Ok(())

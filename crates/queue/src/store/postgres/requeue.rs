@@ -26,10 +26,7 @@ pub(super) async fn requeue(
     Ok(moved)
 }
 
-async fn requeue_some(
-    partition: &mut PostgresPartition,
-    moves: &[(ItemId, ItemId)],
-) -> Result<Vec<ItemId>> {
+async fn requeue_some(partition: &mut PostgresPartition, moves: &[(ItemId, ItemId)]) -> Result<Vec<ItemId>> {
     let ids: Vec<_> = moves.iter().map(|(id, _)| IdText(*id)).collect();
     let new_ids: Vec<_> = moves.iter().map(|(_, new_id)| IdText(*new_id)).collect();
     let len = count(ids.len());

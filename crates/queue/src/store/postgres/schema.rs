@@ -151,5 +151,8 @@ async fn drop_partition(postgres: &Postgres, place: &Place) -> Result<()> {
 }
 
 async fn run(place: &Place, operation: Operation, steps: &[Step<'_>]) -> TxnResult<()> {
-    Pipeline::write(operation, steps).query(&place.pool, &place.policy(place.config.open_timeout)).await.map(drop)
+    Pipeline::write(operation, steps)
+        .query(&place.pool, &place.policy(place.config.open_timeout))
+        .await
+        .map(drop)
 }

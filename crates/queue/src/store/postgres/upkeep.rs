@@ -74,7 +74,10 @@ impl Upkeep {
         let vacuum_after = self.place.config.vacuum_after;
         let vacuum = vacuum_after > 0 && self.worn >= vacuum_after;
         let analyze = self.rows >= GROWN_MIN && self.rows >= self.rows_known.saturating_mul(4);
-        if self.place.statements.upkeep.is_none() || !(vacuum || analyze) || self.running.as_ref().is_some_and(|running| !running.is_finished()) {
+        if self.place.statements.upkeep.is_none()
+            || !(vacuum || analyze)
+            || self.running.as_ref().is_some_and(|running| !running.is_finished())
+        {
             return;
         }
         // A pooler's sessions have a transaction around everything; a lone connection is for the queue.
@@ -91,9 +94,16 @@ impl Upkeep {
             let Some(statements) = &place.statements.upkeep else { return };
             let sql = if vacuum { &statements.vacuum } else { &statements.analyze };
             let step = [Step::new(sql, &[])];
-            if let Err(error) = Pipeline::write(UPKEEP, &step).query(&place.pool, &place.policy(TIMEOUT)).await {
+            if let Err(error) =
+                Pipeline::write(UPKEEP, &step).query(&place.pool, &place.policy(TIMEOUT)).await
+            {
                 let error: &dyn std::error::Error = &error;
-                tracing::warn!(queue = place.queue(), partition = place.number, error, "upkeep of a queue's table failed");
+                tracing::warn!(
+                    queue = place.queue(),
+                    partition = place.number,
+                    error,
+                    "upkeep of a queue's table failed"
+                );
             }
             drop(permit);
         })));
