@@ -15,8 +15,10 @@ pub(crate) struct Backend {
     pub(crate) installable: bool,
 }
 
-pub(crate) const ALL: [Backend; 4] = [
+pub(crate) const ALL: [Backend; 5] = [
     Backend { name: "postgres", service: "postgres", feature: None, installable: true },
+    // The simulator needs nothing but the database behind it.
+    Backend { name: "dsql", service: "postgres", feature: None, installable: true },
     Backend { name: "redis", service: "redis", feature: None, installable: true },
     Backend { name: "redis_cluster", service: "redis", feature: None, installable: true },
     Backend {

@@ -31,7 +31,7 @@ Usage: cargo xtask <command>
                             docs/benchmarks.md
   services up|down|status   the test servers, for use by hand
 
-Backends: postgres, redis, redis_cluster, firestore";
+Backends: postgres, dsql, redis, redis_cluster, firestore";
 
 /// What a command could not do. Its output has already been shown; this says which step it was.
 type Outcome = Result<(), String>;

@@ -138,6 +138,19 @@ impl From<leasehold_txn::Error> for Failure {
     }
 }
 
+impl From<leasehold_dsql_sim::Error> for Failure {
+    fn from(error: leasehold_dsql_sim::Error) -> Self {
+        Failure::new(error.code(), error.class(), error)
+    }
+}
+
+impl From<leasehold_throwaway::Error> for Failure {
+    fn from(error: leasehold_throwaway::Error) -> Self {
+        let failure = Failure::new(error.code(), Class::Unavailable, error);
+        failure.next("or give a PostgreSQL that runs: --backing postgres://…")
+    }
+}
+
 impl From<ClientError> for Failure {
     fn from(error: ClientError) -> Self {
         let next = next_step(&error).map(str::to_owned);

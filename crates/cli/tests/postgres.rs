@@ -1,6 +1,7 @@
 //! The server over PostgreSQL, of which now one, now the other is killed under load.
 
 mod audit;
+mod simulated;
 
 use audit::{Blow, audit, blows};
 use leasehold_testkit::postgres::{Cluster, Settings};

@@ -119,6 +119,16 @@ impl Failure {
         self.sqlstate() == "0A000" && self.message().contains("cached plan must not change")
     }
 
+    /// Two sessions made the same thing at once: PostgreSQL's own tables refuse the second.
+    pub(crate) fn is_catalogue_race(&self) -> bool {
+        let in_catalogue = self.field(b't').is_some_and(|table| table.starts_with("pg_"));
+        match self.sqlstate() {
+            "23505" => in_catalogue,
+            "XX000" => self.message() == "tuple concurrently updated",
+            _ => false,
+        }
+    }
+
     /// Two transactions of the simulator stood in each other's way; nothing is decided.
     pub(crate) fn is_collision(&self) -> bool {
         matches!(self.sqlstate(), "55P03" | "40P01")

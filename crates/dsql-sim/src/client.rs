@@ -186,7 +186,7 @@ impl<'a> Client<'a> {
                 self.describe(prepared.description.clone());
             }
             None => {
-                self.fail(&Failure::new("26000", format!("prepared statement \"{name}\" does not exist")))
+                self.fail(&no_statement(name));
             }
         }
     }
@@ -289,4 +289,8 @@ impl<'a> Client<'a> {
 
 fn no_portal(name: &str) -> Failure {
     Failure::new("34000", format!("portal \"{name}\" does not exist"))
+}
+
+fn no_statement(name: &str) -> Failure {
+    Failure::new("26000", format!("prepared statement \"{name}\" does not exist"))
 }

@@ -1,5 +1,6 @@
 //! Why a simulator does not start.
 
+use leasehold_core::Class;
 use leasehold_dsql_sim_core::Failure;
 
 /// Why a simulator does not start.
@@ -39,6 +40,15 @@ impl Error {
             Error::Listen { .. } => "dsql_sim.listen",
             Error::Backing { .. } => "dsql_sim.backing",
             Error::Certificate { .. } => "dsql_sim.certificate",
+        }
+    }
+
+    /// What to do next.
+    #[must_use]
+    pub fn class(&self) -> Class {
+        match self {
+            Error::Listen { .. } | Error::Certificate { .. } => Class::Rejected,
+            Error::Backing { .. } => Class::Unavailable,
         }
     }
 }

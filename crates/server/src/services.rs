@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leasehold_access::{Access, Driver, Permission, Principal};
+use leasehold_locks::backend::dsql::{self, DsqlBackend};
 use leasehold_locks::backend::embedded::EmbeddedBackend;
 use leasehold_locks::backend::memory::MemoryBackend;
 use leasehold_locks::backend::postgres::{self, FusedBackend, FusedConfig, OptionalColumns, PostgresBackend};
@@ -37,7 +38,7 @@ pub(crate) struct Services {
     #[cfg(feature = "test-hooks")]
     pub(crate) test_clock: crate::test_hooks::TestClock,
     /// A backend whose tables may have to be made.
-    unprepared: Option<Arc<PostgresBackend>>,
+    unprepared: Option<Unprepared>,
     /// To be made once the store can be reached.
     configured_queues: Arc<[QueueConfig]>,
 }
@@ -60,7 +61,7 @@ impl Services {
         store: Store,
         config: &Config,
         locks: Arc<dyn LockBackend>,
-        unprepared: Option<Arc<PostgresBackend>>,
+        unprepared: Option<Unprepared>,
     ) -> Result<Self> {
         let mut opened = OpenStores::new(config, &store);
         let records = match &config.queues.records {
@@ -149,7 +150,7 @@ impl Services {
 
     async fn prepare_locks(&self) {
         let Some(backend) = &self.unprepared else { return };
-        while let Err(error) = backend.setup_schema(OptionalColumns::Without).await {
+        while let Err(error) = backend.set_up().await {
             log_unprepared("the lock tables are not ready; trying again", error.code(), &error);
             tokio::time::sleep(PREPARE_PAUSE).await;
         }
@@ -256,14 +257,35 @@ impl leasehold_access::NamespaceUse for QueuesOf {
     }
 }
 
+/// Locks whose tables may not be there yet.
+#[derive(Clone)]
+pub(crate) enum Unprepared {
+    Postgres(Arc<PostgresBackend>),
+    Dsql(Arc<DsqlBackend>),
+}
+
+impl Unprepared {
+    async fn set_up(&self) -> leasehold_locks::Result<()> {
+        match self {
+            Unprepared::Postgres(backend) => backend.setup_schema(OptionalColumns::Without).await,
+            Unprepared::Dsql(backend) => backend.setup_schema().await,
+        }
+    }
+}
+
 async fn open_locks(
     store: &Store,
     config: &LocksConfig,
-) -> Result<(Arc<dyn LockBackend>, Option<Arc<PostgresBackend>>)> {
+) -> Result<(Arc<dyn LockBackend>, Option<Unprepared>)> {
     Ok(match (&config.backend, store) {
         (Some(BackendLocation::Postgres(connection)), _) => {
             let pool = Registry::of_process().pool(leasehold_txn::Config::new((**connection).clone()))?;
             postgres_locks(pool, &config.options)
+        }
+        (Some(BackendLocation::Dsql(connection)), _) => {
+            let pool = Registry::of_process().pool(leasehold_txn::Config::new((**connection).clone()))?;
+            let backend = Arc::new(DsqlBackend::new(pool, dsql::Config::of(&config.options)));
+            (backend.clone(), Some(Unprepared::Dsql(backend)))
         }
         (Some(location), _) => (location.open_with(&config.options).await?, None),
         (None, Store::Memory) => (Arc::new(MemoryBackend::default()), None),
@@ -273,12 +295,12 @@ async fn open_locks(
 }
 
 /// Many clients, few statements.
-fn postgres_locks(
-    pool: Pool,
-    options: &BackendOptions,
-) -> (Arc<dyn LockBackend>, Option<Arc<PostgresBackend>>) {
+fn postgres_locks(pool: Pool, options: &BackendOptions) -> (Arc<dyn LockBackend>, Option<Unprepared>) {
     let backend = Arc::new(PostgresBackend::new(pool, postgres::Config::of(options)));
-    (Arc::new(FusedBackend::new(backend.clone(), FusedConfig::default())), Some(backend))
+    (
+        Arc::new(FusedBackend::new(backend.clone(), FusedConfig::default())),
+        Some(Unprepared::Postgres(backend)),
+    )
 }
 
 fn log_unprepared(what: &str, code: &str, error: &(dyn std::error::Error + 'static)) {

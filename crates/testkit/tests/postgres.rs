@@ -186,7 +186,7 @@ async fn unix_socket_takes_sessions() {
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 fn unknown_setting_fails_with_the_servers_own_words() {
     let error = Cluster::start(Settings::fast().with("no_such_setting", "1")).unwrap_err();
-    assert_eq!(error.code(), "testkit.not_ready");
+    assert_eq!(error.code(), "throwaway.not_ready");
     let told = error.to_string();
     assert!(told.contains("ended while starting") && told.contains("no_such_setting"), "{told}");
 }
@@ -287,7 +287,7 @@ fn signal_to_the_guardian_ends_its_server() {
     assert!(!is_running(cluster.pid()));
     assert_eq!(
         cluster.restart().unwrap_err().code(),
-        "testkit.guardian",
+        "throwaway.guardian",
         "a gone guardian is told, not awaited"
     );
 }

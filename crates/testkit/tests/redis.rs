@@ -85,7 +85,7 @@ fn shared_server_gives_each_caller_its_own_prefix() {
 #[ignore = "needs Redis: cargo xtask test redis"]
 fn unknown_setting_fails_with_the_servers_own_words() {
     let error = Server::start(Settings::volatile().with("no-such-setting", "1")).unwrap_err();
-    assert_eq!(error.code(), "testkit.not_ready");
+    assert_eq!(error.code(), "throwaway.not_ready");
     assert!(error.to_string().contains("no-such-setting"), "{error}");
 }
 

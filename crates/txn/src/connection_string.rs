@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -85,7 +86,14 @@ impl ConnectionString {
         if !parsed.pairs.contains_key("host") && !parsed.pairs.contains_key("hostaddr") {
             return Err(Error::BadConfig { field: "host", reason: "is missing".to_owned() });
         }
-        parsed.ssl_mode()?;
+        let encrypted = !matches!(parsed.ssl_mode()?, SslMode::Disable | SslMode::Prefer);
+        if dsql && !encrypted && !parsed.is_loopback() {
+            return Err(Error::BadConfig {
+                field: "sslmode",
+                reason: "must be require, verify-ca or verify-full for dsql:// but on a loopback address"
+                    .to_owned(),
+            });
+        }
         parsed.driver_config()?;
         Ok(parsed)
     }
@@ -100,6 +108,16 @@ impl ConnectionString {
     #[must_use]
     pub fn host(&self) -> Option<&str> {
         self.value("host").and_then(|hosts| hosts.split(',').next())
+    }
+
+    /// Whether every host is this machine: a simulator, whose token nobody can read on the way.
+    fn is_loopback(&self) -> bool {
+        let loopback = |host: &str| {
+            let address = host.trim_start_matches('[').trim_end_matches(']');
+            host == "localhost" || address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+        };
+        let mut hosts = ["host", "hostaddr"].into_iter().filter_map(|key| self.value(key));
+        hosts.all(|hosts| hosts.split(',').all(loopback))
     }
 
     /// The user to connect as.
@@ -306,6 +324,28 @@ mod tests {
         assert_eq!(cluster.ssl_mode().unwrap(), SslMode::VerifyFull);
         assert_eq!(cluster.driver_config().unwrap().get_dbname(), Some("postgres"));
         assert_ne!(cluster, parse("postgres://admin@abc.dsql.us-east-1.on.aws/postgres?sslmode=verify-full"));
+    }
+
+    #[test]
+    fn dsql_is_encrypted_but_on_this_machine() {
+        for (host, mode) in [
+            ("abc.dsql.us-east-1.on.aws", "require"),
+            ("abc.dsql.us-east-1.on.aws", "verify-ca"),
+            ("127.0.0.1:5432", "disable"),
+            ("[::1]:5432", "prefer"),
+            ("localhost", "disable"),
+        ] {
+            parse(&format!("dsql://{host}?sslmode={mode}"));
+        }
+        for (host, mode) in [
+            ("abc.dsql.us-east-1.on.aws", "disable"),
+            ("abc.dsql.us-east-1.on.aws", "prefer"),
+            ("127.0.0.1.example.com", "disable"),
+            ("127.0.0.1,example.com", "disable"),
+            ("%2Frun%2Fpostgres", "disable"),
+        ] {
+            assert!(refusal(&format!("dsql://{host}?sslmode={mode}")).starts_with("sslmode: "), "{host}");
+        }
     }
 
     #[test]

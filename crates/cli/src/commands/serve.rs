@@ -108,7 +108,7 @@ async fn serve(config: Config) -> Result<Done, Failure> {
 }
 
 /// Ready at the first Ctrl-C or SIGTERM. A second one ends the process at once.
-fn stop_signal() -> std::io::Result<impl Future<Output = ()> + Send + 'static> {
+pub(super) fn stop_signal() -> std::io::Result<impl Future<Output = ()> + Send + 'static> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     Ok(async move {

@@ -102,7 +102,7 @@ impl Connection {
                 b'E' => return Ok(Err(Failure::read(&body))),
                 b'S' => connection.parameters.extend(parameter(&body)),
                 b'K' if body.len() >= 8 => {
-                    (connection.pid, connection.secret) = (body.get_i32(), body.get_i32())
+                    (connection.pid, connection.secret) = (body.get_i32(), body.get_i32());
                 }
                 b'Z' => return Ok(Ok(connection)),
                 _ => {}

@@ -53,7 +53,8 @@ impl Shared {
         }
         for report in self.faults.report() {
             let (matched, fired, name) = (report.matched, report.fired, literal(&report.rule.name));
-            sql += &format!("UPDATE sys.faults SET matched = {matched}, fired = {fired} WHERE name = {name};");
+            sql +=
+                &format!("UPDATE sys.faults SET matched = {matched}, fired = {fired} WHERE name = {name};");
         }
         sql += "COMMIT";
         if let Err(failure) = self.catalogue.ask(&sql).await {
@@ -64,7 +65,11 @@ impl Shared {
     }
 
     /// The rules as a transaction that wrote the control table is about to leave them.
-    pub(crate) async fn rules_of(&self, worker: &mut Worker, tables: &[u32]) -> Result<Option<Vec<Rule>>, Failure> {
+    pub(crate) async fn rules_of(
+        &self,
+        worker: &mut Worker,
+        tables: &[u32],
+    ) -> Result<Option<Vec<Rule>>, Failure> {
         if !tables.contains(&self.control.faults) {
             return Ok(None);
         }

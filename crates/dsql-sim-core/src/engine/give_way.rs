@@ -105,7 +105,8 @@ impl Heat {
 
     pub(super) fn is_warm(&self, tables: &[u32]) -> bool {
         let warm_since = self.warm_since.lock();
-        let is_warm = |table| warm_since.get(table).is_some_and(|since: &Instant| since.elapsed() < COOLS_AFTER);
+        let is_warm =
+            |table| warm_since.get(table).is_some_and(|since: &Instant| since.elapsed() < COOLS_AFTER);
         tables.iter().any(is_warm)
     }
 }

@@ -44,7 +44,8 @@ impl Session {
         if is_late {
             self.replay(worker, if ddl { Push::Tables } else { Push::Rows }, &transaction.tables).await?;
         }
-        let rules = if has_writes { self.shared().rules_of(worker, &transaction.tables).await? } else { None };
+        let rules =
+            if has_writes { self.shared().rules_of(worker, &transaction.tables).await? } else { None };
         if worker.mode != Mode::Idle {
             let outcome = worker.connection.simple("COMMIT").await?.one().map_err(told_at_commit)?;
             if outcome.tag.as_deref() != Some("COMMIT") {
@@ -98,7 +99,8 @@ impl Session {
         let mut attempt = 0;
         loop {
             let work = Work { prelude: PATIENCE, replays: true, ..Work::default() };
-            let performed = self.shared().push_through(&self.seat, push, tables, worker.perform(work)).await?;
+            let performed =
+                self.shared().push_through(&self.seat, push, tables, worker.perform(work)).await?;
             let Some(failure) = performed.failure else { return Ok(()) };
             attempt += 1;
             if !failure.is_collision() || attempt >= ATTEMPTS_MAX {

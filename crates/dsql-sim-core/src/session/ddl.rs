@@ -63,6 +63,7 @@ impl Session {
         if let Some(failure) = performed.failure {
             worker.roll_back().await?;
             return match job_id {
+                _ if failure.is_catalogue_race() => Err(Failure::schema_conflict().into()),
                 Some(job_id) if failure.sqlstate() == "23505" => {
                     let call = job(&job_id, "failed", failure.message(), &plan.parsed.sql);
                     worker.perform(Work { calls: &[call], ..Work::default() }).await?;

@@ -72,8 +72,11 @@ impl Session {
             transaction.snapshot = Some(snapshot);
             seat.set_snapshot(Some(snapshot));
             worker.mode = Mode::Live;
-            let work = Work { prelude: transaction.begin_sql(), calls: &[call.clone()], ..Work::default() };
-            let mut performed = self.shared().push_through(&seat, Push::Rows, &transaction.tables, worker.perform(work)).await?;
+            let work = Work { prelude: transaction.begin_sql(), calls: std::slice::from_ref(&call), ..Work::default() };
+            let mut performed = self
+                .shared()
+                .push_through(&seat, Push::Rows, &transaction.tables, worker.perform(work))
+                .await?;
             self.asides.append(&mut performed.asides);
             let Some(failure) = performed.failure else {
                 break performed.outcomes.pop().unwrap_or_default();

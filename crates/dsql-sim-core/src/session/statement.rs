@@ -49,12 +49,12 @@ impl Session {
                 Action::Write(write) => {
                     self.write(&mut worker, &mut transaction, write, prepared, bound).await
                 }
-                Action::Locking(locking) if self.is_native() => {
-                    let steps = Steps::of_lock(&plan.parsed.sql, locking, prepared, bound);
-                    self.lock(&mut worker, &mut transaction, steps).await
-                }
                 Action::Locking(locking) => {
-                    let steps = Steps::of_locking(locking, prepared, bound);
+                    let steps = if self.is_native() {
+                        Steps::of_lock(&plan.parsed.sql, prepared, bound)
+                    } else {
+                        Steps::of_locking(locking, prepared, bound)
+                    };
                     self.lock(&mut worker, &mut transaction, steps).await
                 }
                 Action::Ddl { .. } => self.ddl(&mut worker, &mut transaction, plan).await,
@@ -258,7 +258,9 @@ impl Session {
             epilogue: if undoes { UNDO } else { "" },
         };
         let performed = if steps.locks || replays {
-            self.shared().push_through(&self.seat, Push::Rows, &transaction.tables, worker.perform(work)).await?
+            self.shared()
+                .push_through(&self.seat, Push::Rows, &transaction.tables, worker.perform(work))
+                .await?
         } else {
             worker.perform(work).await?
         };
@@ -298,7 +300,7 @@ impl<'a> Steps<'a> {
     }
 
     /// As the client wrote it, for the mode in which PostgreSQL's own locks decide.
-    fn of_lock(sql: &str, _: &Locking, prepared: &Prepared, bound: &Bound) -> Steps<'a> {
+    fn of_lock(sql: &str, prepared: &Prepared, bound: &Bound) -> Steps<'a> {
         Steps {
             calls: vec![prepared.call(&sql.into(), bound)],
             logged_from: 1,

@@ -4,14 +4,13 @@ use std::time::{Duration, Instant};
 
 use leasehold_dsql_sim::Count;
 
-use crate::fixture::{Fixture, Session, told};
+use crate::fixture::{Fixture, Session, soak_minutes, told};
 
 const CLIENTS: u64 = 8;
-/// Increments of a normal run; a soak asks for 10,000.
-const INCREMENTS: u64 = 1_200;
 
+/// Few in a normal run: most of the time goes into conflicts.
 fn increments() -> u64 {
-    std::env::var("LEASEHOLD_DSQL_INCREMENTS").ok().and_then(|count| count.parse().ok()).unwrap_or(INCREMENTS)
+    if soak_minutes().is_some() { 10_000 } else { 400 }
 }
 
 /// Reads, compares and sets in one transaction until it commits; how often it lost.
@@ -139,7 +138,11 @@ async fn statements_alone_lose_or_count() {
         clients.spawn(async move {
             let mut done = 0_u64;
             for _ in 0..40 {
-                match session.client.execute("UPDATE counters SET value = value + 1 WHERE id = $1", &[&1_i32]).await {
+                match session
+                    .client
+                    .execute("UPDATE counters SET value = value + 1 WHERE id = $1", &[&1_i32])
+                    .await
+                {
                     Ok(count) => done += count,
                     Err(error) => assert!(told(&error).starts_with("40001"), "{}", told(&error)),
                 }

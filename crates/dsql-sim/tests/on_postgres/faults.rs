@@ -55,7 +55,10 @@ async fn faults_at_the_statement_answer_their_code() {
         ("schema_conflict_at_statement", "40001", "(OC001)"),
         ("unavailable", "XX000", "server unavailable"),
     ] {
-        arm(&fixture, &format!(r#"{{"name": "s", "action": "{action}", "table": "t", "kind": "update", "nth": 1}}"#));
+        arm(
+            &fixture,
+            &format!(r#"{{"name": "s", "action": "{action}", "table": "t", "kind": "update", "nth": 1}}"#),
+        );
         one.ok("BEGIN").await;
         let told = one.fails(SAVE, sqlstate).await;
         assert!(told.ends_with(text), "{told}");
@@ -182,7 +185,9 @@ async fn control_table_arms_and_reports() {
     one.ok(SAVE).await;
     assert_eq!(fired(&fixture), 0);
     one.fails("INSERT INTO sys.faults (rule) VALUES ('nonsense')", "22P02").await;
-    let told = one.fails(r#"INSERT INTO sys.faults (rule) VALUES ('{"name": "c", "action": "explode"}')"#, "22023").await;
+    let told = one
+        .fails(r#"INSERT INTO sys.faults (rule) VALUES ('{"name": "c", "action": "explode"}')"#, "22023")
+        .await;
     assert!(told.contains("unknown variant"), "{told}");
     assert_eq!(one.ok("SELECT count(*) FROM sys.faults").await, "0");
 }

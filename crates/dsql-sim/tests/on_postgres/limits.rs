@@ -11,7 +11,10 @@ async fn bytes_are_counted_and_told_at_commit() {
     let one = fixture.client().await;
     one.ok("CREATE TABLE blobs (id int PRIMARY KEY, body text)").await;
     let insert = |from: u32, count: u32| {
-        format!("INSERT INTO blobs SELECT n, repeat('x', 1000000) FROM generate_series({from}, {}) n", from + count - 1)
+        format!(
+            "INSERT INTO blobs SELECT n, repeat('x', 1000000) FROM generate_series({from}, {}) n",
+            from + count - 1
+        )
     };
     one.ok("BEGIN").await;
     one.ok(&insert(1, 10)).await;
@@ -22,7 +25,11 @@ async fn bytes_are_counted_and_told_at_commit() {
     assert_eq!(one.fails("COMMIT", "54000").await, "54000 transaction size limit 10mb exceeded");
     assert_eq!(one.ok("SELECT count(*) FROM blobs").await, "10");
     one.fails(&insert(11, 11), "54000").await;
-    assert_eq!(one.ok("SELECT count(*) FROM blobs").await, "10", "a statement by itself is a transaction too");
+    assert_eq!(
+        one.ok("SELECT count(*) FROM blobs").await,
+        "10",
+        "a statement by itself is a transaction too"
+    );
 }
 
 #[tokio::test]

@@ -53,15 +53,18 @@ fn output(command: &mut Command) -> Option<(String, String)> {
 async fn psql_runs_a_transaction() {
     let fixture = Fixture::start().await;
     let mut psql = Command::new("psql");
-    psql.args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--dbname"]).arg(fixture.simulator.url());
-    let Some((printed, errors)) = output(psql.args(["--command", "\\conninfo", "--command", SCRIPT.trim()])) else {
+    psql.args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--dbname"])
+        .arg(fixture.simulator.url());
+    let Some((printed, errors)) = output(psql.args(["--command", "\\conninfo", "--command", SCRIPT.trim()]))
+    else {
         println!("not run: psql is not installed");
         return;
     };
     // One query text is one transaction until it says otherwise, and DDL allows no DML beside it.
     assert!(errors.contains("ddl and dml are not supported in the same transaction"), "{printed}{errors}");
     let mut psql = Command::new("psql");
-    psql.args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--dbname"]).arg(fixture.simulator.url());
+    psql.args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--dbname"])
+        .arg(fixture.simulator.url());
     for line in SCRIPT.trim().lines() {
         psql.args(["--command", line]);
     }
@@ -76,12 +79,13 @@ async fn psql_runs_a_transaction() {
 async fn python_driver_loses_at_commit() {
     let python = std::env::var("LEASEHOLD_PYTHON").unwrap_or_else(|_| "python3".into());
     let has_driver = output(Command::new(&python).args(["-c", "import pg8000; print('there')"]));
-    if !has_driver.is_some_and(|(printed, _)| printed.trim() == "there") {
+    if has_driver.is_none_or(|(printed, _)| printed.trim() != "there") {
         println!("not run: {python} with pg8000 is not installed");
         return;
     }
     let fixture = Fixture::start().await;
     let mut command = Command::new(&python);
-    let (printed, errors) = output(command.args(["-c", PYTHON]).arg(fixture.simulator.url())).expect("it runs");
+    let (printed, errors) =
+        output(command.args(["-c", PYTHON]).arg(fixture.simulator.url())).expect("it runs");
     assert_eq!(printed, "40001 change conflicts with another transaction (OC000)\n2\n", "{errors}");
 }

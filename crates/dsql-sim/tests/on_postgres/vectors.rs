@@ -112,7 +112,10 @@ async fn referencing_insert_and_update_of_other_columns_both_commit() {
     assert_eq!(parent.ok("UPDATE parents SET name = 'z' WHERE id = 1").await, "1");
     parent.ok("COMMIT").await;
     child.ok("COMMIT").await;
-    assert_eq!(child.ok("SELECT parent, name FROM children JOIN parents ON parents.id = parent").await, "1,z");
+    assert_eq!(
+        child.ok("SELECT parent, name FROM children JOIN parents ON parents.id = parent").await,
+        "1,z"
+    );
 }
 
 #[tokio::test]
@@ -196,7 +199,8 @@ async fn loser_reports_all_rows_of_its_snapshot() {
 async fn statement_that_crosses_the_row_limit_fails_and_the_transaction_with_it() {
     let fixture = Fixture::start().await;
     let (one, _) = two_rows(&fixture).await;
-    let insert = |count: u32| format!("INSERT INTO doctors SELECT n + 10, 0, NULL FROM generate_series(1, {count}) n");
+    let insert =
+        |count: u32| format!("INSERT INTO doctors SELECT n + 10, 0, NULL FROM generate_series(1, {count}) n");
     one.ok("BEGIN").await;
     assert_eq!(one.ok(&insert(3000)).await, "3000");
     one.ok("COMMIT").await;
@@ -205,7 +209,11 @@ async fn statement_that_crosses_the_row_limit_fails_and_the_transaction_with_it(
     assert_eq!(one.fails(&insert(3001), "54000").await, "54000 transaction row limit exceeded");
     one.fails("SELECT 1", "25P02").await;
     one.ok("COMMIT").await;
-    assert_eq!(one.ok("SELECT count(*) FROM doctors").await, "3", "COMMIT of a failed transaction rolls back");
+    assert_eq!(
+        one.ok("SELECT count(*) FROM doctors").await,
+        "3",
+        "COMMIT of a failed transaction rolls back"
+    );
     one.fails(&insert(3001), "54000").await;
     assert_eq!(one.ok("SELECT count(*) FROM doctors").await, "3");
 }
@@ -294,8 +302,11 @@ async fn what_dsql_does_not_take_is_refused_with_its_code() {
 async fn query_of_several_statements_gives_a_result_each() {
     let fixture = Fixture::start().await;
     let (one, two) = two_rows(&fixture).await;
-    let messages = one.client.simple_query("BEGIN; INSERT INTO doctors VALUES (7, 0, 'g'); COMMIT").await.unwrap();
-    let completed = messages.iter().filter(|message| matches!(message, tokio_postgres::SimpleQueryMessage::CommandComplete(_)));
+    let messages =
+        one.client.simple_query("BEGIN; INSERT INTO doctors VALUES (7, 0, 'g'); COMMIT").await.unwrap();
+    let completed = messages
+        .iter()
+        .filter(|message| matches!(message, tokio_postgres::SimpleQueryMessage::CommandComplete(_)));
     assert_eq!(completed.count(), 3);
     assert_eq!(two.ok("SELECT name FROM doctors WHERE id = 7").await, "g");
 }
@@ -305,7 +316,8 @@ async fn query_of_several_statements_gives_a_result_each() {
 async fn query_of_several_statements_is_one_transaction() {
     let fixture = Fixture::start().await;
     let (one, two) = two_rows(&fixture).await;
-    one.fails("INSERT INTO doctors VALUES (7, 0, 'g'); INSERT INTO doctors VALUES (7, 0, 'h')", "23505").await;
+    one.fails("INSERT INTO doctors VALUES (7, 0, 'g'); INSERT INTO doctors VALUES (7, 0, 'h')", "23505")
+        .await;
     assert_eq!(two.ok("SELECT count(*) FROM doctors").await, "3");
     assert_eq!(one.ok("SELECT 1").await, "1");
 }

@@ -20,6 +20,9 @@ pub enum BackendLocation {
     /// `postgres://…` or `postgresql://…`.
     #[cfg(feature = "postgres")]
     Postgres(Box<leasehold_txn::ConnectionString>),
+    /// `dsql://…`.
+    #[cfg(feature = "dsql")]
+    Dsql(Box<leasehold_txn::ConnectionString>),
     /// `firestore://PROJECT` or `firestore://PROJECT/DATABASE`; the emulator where `FIRESTORE_EMULATOR_HOST` is set.
     #[cfg(feature = "firestore")]
     Firestore(Box<super::firestore::Config>),
@@ -31,7 +34,7 @@ pub enum BackendLocation {
 /// How locks are kept there: SyncGuard's names unless others are given.
 #[derive(Debug, Clone, Default)]
 pub struct BackendOptions {
-    /// The tables, on PostgreSQL.
+    /// The tables, on PostgreSQL and DSQL.
     pub tables: leasehold_core::postgres::TableNames,
     /// What every Redis key begins with.
     pub key_prefix: leasehold_core::redis::KeyPrefix,
@@ -62,6 +65,11 @@ impl BackendLocation {
                 let config = super::postgres::Config::of(options);
                 let backend = super::postgres::PostgresBackend::connect_to((**connection).clone(), config)?;
                 Ok(Arc::new(backend))
+            }
+            #[cfg(feature = "dsql")]
+            BackendLocation::Dsql(connection) => {
+                let config = super::dsql::Config::of(options);
+                Ok(Arc::new(super::dsql::DsqlBackend::connect_to((**connection).clone(), config)?))
             }
             #[cfg(feature = "firestore")]
             BackendLocation::Firestore(config) => {
@@ -107,6 +115,11 @@ impl FromStr for BackendLocation {
                 let parsed = leasehold_txn::ConnectionString::parse(text);
                 Ok(BackendLocation::Postgres(Box::new(parsed.map_err(|error| bad(error.to_string()))?)))
             }
+            #[cfg(feature = "dsql")]
+            Some("dsql") => {
+                let parsed = leasehold_txn::ConnectionString::parse(text);
+                Ok(BackendLocation::Dsql(Box::new(parsed.map_err(|error| bad(error.to_string()))?)))
+            }
             #[cfg(feature = "firestore")]
             Some("firestore") => firestore(text),
             #[cfg(feature = "redis")]
@@ -143,10 +156,11 @@ fn firestore(url: &str) -> Result<BackendLocation> {
     Ok(BackendLocation::Firestore(Box::new(config)))
 }
 
-const KNOWN: [Option<&str>; 5] = [
+const KNOWN: [Option<&str>; 6] = [
     Some("memory:"),
     if cfg!(feature = "embedded") { Some("a folder") } else { None },
     if cfg!(feature = "postgres") { Some("postgres://") } else { None },
+    if cfg!(feature = "dsql") { Some("dsql://") } else { None },
     if cfg!(feature = "redis") { Some("redis://") } else { None },
     if cfg!(feature = "firestore") { Some("firestore://") } else { None },
 ];
@@ -164,6 +178,8 @@ impl fmt::Display for BackendLocation {
             BackendLocation::Folder(folder) => write!(out, "{}", folder.display()),
             #[cfg(feature = "postgres")]
             BackendLocation::Postgres(connection) => write!(out, "{connection}"),
+            #[cfg(feature = "dsql")]
+            BackendLocation::Dsql(connection) => write!(out, "{connection}"),
             #[cfg(feature = "firestore")]
             BackendLocation::Firestore(_) => out.write_str("firestore:"),
             #[cfg(feature = "redis")]
@@ -178,7 +194,7 @@ impl fmt::Debug for BackendLocation {
     }
 }
 
-#[cfg(all(test, feature = "embedded", feature = "postgres", feature = "redis"))]
+#[cfg(all(test, feature = "dsql", feature = "embedded", feature = "postgres", feature = "redis"))]
 mod tests {
     use super::*;
 
@@ -188,6 +204,7 @@ mod tests {
             ("memory:", "memory:"),
             ("./data", "./data"),
             ("postgres://app@db/app", "postgres: host=db user=app dbname=app"),
+            ("dsql://abc.dsql.eu-west-1.on.aws", "dsql: host=abc.dsql.eu-west-1.on.aws user=admin"),
             ("redis://127.0.0.1:6379", "redis:"),
         ] {
             let location: BackendLocation = text.parse().unwrap();
@@ -201,7 +218,8 @@ mod tests {
             "",
             "memory:x",
             "mysql://u:hunter2@h/d",
-            "dsql://hunter2",
+            "dsql://u:hunter2@h:port",
+            "dsql://u:hunter2@example.com/d?sslmode=disable",
             "redis://u:hunter2@h:port",
             "postgres://h:port",
         ] {
@@ -213,7 +231,7 @@ mod tests {
 
     #[test]
     fn password_is_not_shown() {
-        for text in ["postgres://u:hunter2@h/d", "redis://u:hunter2@h"] {
+        for text in ["postgres://u:hunter2@h/d", "dsql://u:hunter2@h/d", "redis://u:hunter2@h"] {
             let location: BackendLocation = text.parse().unwrap();
             assert!(!format!("{location:?}").contains("hunter2"), "{location:?}");
         }

@@ -11,6 +11,8 @@ use crate::{
     Result, Watch,
 };
 
+#[cfg(feature = "dsql")]
+pub mod dsql;
 #[cfg(feature = "embedded")]
 pub mod embedded;
 #[cfg(feature = "firestore")]

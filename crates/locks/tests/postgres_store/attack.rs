@@ -53,7 +53,7 @@ struct Arena {
 }
 
 enum Contender {
-    Backend(PostgresBackend),
+    Backend(Box<PostgresBackend>),
     Broken(Client),
 }
 
@@ -87,10 +87,10 @@ impl Arena {
                 Form::Broken => Contender::Broken(session(fixture.url()).await),
                 _ => {
                     let mode = if form == Form::Exclusive { Mode::Exclusive } else { Mode::Shared };
-                    Contender::Backend(PostgresBackend::new(
+                    Contender::Backend(Box::new(PostgresBackend::new(
                         fixture.pool(),
                         Config { mode, ..Config::default() },
-                    ))
+                    )))
                 }
             }));
         }

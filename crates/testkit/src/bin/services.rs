@@ -60,7 +60,7 @@ fn main() -> ExitCode {
         }
         eprintln!("{text}");
         let missing = error.downcast_ref::<leasehold_testkit::Error>();
-        ExitCode::from(if missing.is_some_and(|error| error.code() == "testkit.missing") {
+        ExitCode::from(if missing.is_some_and(|error| error.code() == "throwaway.missing") {
             MISSING
         } else {
             1
@@ -80,7 +80,7 @@ fn up(names: &[&str], mut state: Option<File>) -> Outcome {
     for service in asked {
         match Running::start(service) {
             // Without names, a service that is not here is no reason to go without the others.
-            Err(error) if names.is_empty() && error.code() == "testkit.missing" => eprintln!("{error}"),
+            Err(error) if names.is_empty() && error.code() == "throwaway.missing" => eprintln!("{error}"),
             started => running.push(started?),
         }
     }

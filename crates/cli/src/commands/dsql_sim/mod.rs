@@ -1,15 +1,23 @@
 mod rules;
+mod serve;
 
 use clap::{Args, Subcommand};
 
 use crate::failure::Failure;
 use crate::output::Done;
 
-/// Aurora DSQL on your machine.
+/// Aurora DSQL on your machine: conflicts at COMMIT, refusals and limits, for any PostgreSQL client.
+///
+/// Prints a connection string and serves until Ctrl-C. Without --backing it starts a PostgreSQL of its own from the
+/// programs installed here, and throws it away afterwards.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, after_help = serve::EXAMPLES)]
 pub(crate) struct DsqlSim {
     #[command(subcommand)]
-    verb: Verb,
+    verb: Option<Verb>,
+
+    #[command(flatten)]
+    serve: serve::Serve,
 }
 
 #[derive(Debug, Subcommand)]
@@ -20,7 +28,8 @@ enum Verb {
 impl DsqlSim {
     pub(crate) fn run(self) -> Result<Done, Failure> {
         match self.verb {
-            Verb::Rules(verb) => verb.run(),
+            Some(Verb::Rules(verb)) => verb.run(),
+            None => self.serve.run(),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 /// Where the locks are, and how to print.
 #[derive(Debug, Args)]
 pub(super) struct Target {
-    /// Where the locks are: a server (http://…), a database (postgres://…, redis://…) or the folder of an embedded store
+    /// Where the locks are: a server (http://…), a database (postgres://…, dsql://…, redis://…) or the folder of an embedded store
     /// [default: the server of --endpoint]
     #[arg(long, value_name = "URL|PATH", env = "LEASEHOLD_BACKEND", hide_env_values = true)]
     backend: Option<String>,

@@ -1,4 +1,5 @@
 use clap::Args;
+use leasehold_locks::backend::dsql::{self, DsqlBackend};
 use leasehold_locks::backend::postgres::{Config, PostgresBackend};
 use leasehold_txn::{ConnectionString, Pool};
 
@@ -10,7 +11,7 @@ use crate::output::Done;
 /// Set the tables up in a database. Those that are there already are left as they are.
 #[derive(Debug, Args)]
 pub(super) struct Apply {
-    /// The database: postgres://…
+    /// The database: postgres://…, dsql://…
     #[arg(long, value_name = "URL", env = "LEASEHOLD_BACKEND", hide_env_values = true)]
     backend: String,
 
@@ -25,8 +26,16 @@ pub(super) struct Apply {
 impl Apply {
     pub(super) async fn run(self) -> Result<Done, Failure> {
         let tables = self.tables.names()?;
-        let pool = Pool::new(leasehold_txn::Config::new(ConnectionString::parse(&self.backend)?))?;
+        let connection = ConnectionString::parse(&self.backend)?;
+        let is_dsql = connection.is_dsql();
+        let pool = Pool::new(leasehold_txn::Config::new(connection))?;
         match self.face {
+            Face::Locks if is_dsql => {
+                self.tables.no_columns()?;
+                let backend = DsqlBackend::new(pool, dsql::Config { tables, ..dsql::Config::default() });
+                backend.setup_schema().await?;
+                eprintln!("the table of locks is there");
+            }
             Face::Locks => {
                 let backend = PostgresBackend::new(pool, Config { tables, ..Config::default() });
                 backend.setup_schema(self.tables.columns()).await?;

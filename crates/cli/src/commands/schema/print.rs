@@ -1,6 +1,7 @@
-use clap::Args;
+use clap::{Args, ValueEnum};
 use leasehold_core::postgres::TableNames;
-use leasehold_locks::backend::postgres::{OptionalColumns, setup_sql};
+use leasehold_locks::backend::postgres::OptionalColumns;
+use leasehold_locks::backend::{dsql, postgres};
 
 use super::Face;
 use crate::failure::Failure;
@@ -13,8 +14,19 @@ pub(super) struct Print {
     #[arg(long, value_enum, default_value_t = Face::Locks)]
     face: Face,
 
+    /// The database that they are for
+    #[arg(long, value_enum, default_value_t = Dialect::Postgres)]
+    dialect: Dialect,
+
     #[command(flatten)]
     pub(super) tables: Tables,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Dialect {
+    Postgres,
+    /// To be run one statement per transaction
+    Dsql,
 }
 
 /// The names of the tables, and what is in them.
@@ -39,6 +51,14 @@ impl Tables {
             .map_err(leasehold_locks::Error::from)?)
     }
 
+    /// For a database that has no generated columns.
+    pub(super) fn no_columns(&self) -> Result<(), Failure> {
+        match self.optional_columns {
+            true => Err(Failure::input("--optional-columns is only for PostgreSQL")),
+            false => Ok(()),
+        }
+    }
+
     pub(super) fn columns(&self) -> OptionalColumns {
         if self.optional_columns { OptionalColumns::With } else { OptionalColumns::Without }
     }
@@ -46,9 +66,15 @@ impl Tables {
 
 impl Print {
     pub(super) fn run(self) -> Result<Done, Failure> {
-        match self.face {
-            Face::Locks => println!("{}", setup_sql(&self.tables.names()?, self.tables.columns())),
-        }
+        let tables = self.tables.names()?;
+        let script = match (self.face, self.dialect) {
+            (Face::Locks, Dialect::Postgres) => postgres::setup_sql(&tables, self.tables.columns()),
+            (Face::Locks, Dialect::Dsql) => {
+                self.tables.no_columns()?;
+                dsql::setup_sql(&tables)
+            }
+        };
+        println!("{script}");
         Ok(Done::Yes)
     }
 }

@@ -3,22 +3,16 @@
 mod history;
 mod snapshots;
 
+use std::time::{Duration, Instant};
+
 use history::{History, Step};
 use snapshots::{Answer, Database};
 
-use crate::fixture::{Fixture, Session};
+use crate::fixture::{Fixture, Session, soak_minutes, soak_seed};
 
 const SESSIONS: usize = 4;
-/// Histories of a normal run; a soak asks for thousands.
+/// Histories of a normal run; a soak goes on for minutes.
 const HISTORIES: u64 = 60;
-
-fn histories() -> u64 {
-    std::env::var("LEASEHOLD_DSQL_HISTORIES").ok().and_then(|count| count.parse().ok()).unwrap_or(HISTORIES)
-}
-
-fn first_seed() -> u64 {
-    std::env::var("LEASEHOLD_DSQL_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1)
-}
 
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
@@ -30,12 +24,18 @@ async fn random_histories_commit_and_abort_as_the_model_does() {
     }
     sessions[0].ok("CREATE TABLE rows (id int PRIMARY KEY, value int NOT NULL)").await;
     let (mut commits, mut conflicts) = (0, 0);
-    for seed in first_seed()..first_seed() + histories() {
-        let (committed, lost) = run(&sessions, seed).await;
+    let first_seed = soak_seed().unwrap_or(1);
+    let begun = Instant::now();
+    let mut histories = 0;
+    while soak_minutes()
+        .map_or(histories < HISTORIES, |minutes| begun.elapsed() < Duration::from_secs(60 * minutes))
+    {
+        let (committed, lost) = run(&sessions, first_seed + histories).await;
+        histories += 1;
         commits += committed;
         conflicts += lost;
     }
-    println!("{commits} commits, {conflicts} conflicts");
+    println!("{histories} histories from seed {first_seed}: {commits} commits, {conflicts} conflicts");
     assert!(commits > 0 && conflicts > 0, "histories without both show nothing");
 }
 

@@ -62,7 +62,9 @@ impl Database {
 
     /// Whether the open transaction of a session has already lost to somebody.
     pub(super) fn is_lost(&self, session: usize) -> bool {
-        self.transactions[session].as_ref().is_some_and(|transaction| !transaction.has_failed && self.loses(transaction))
+        self.transactions[session]
+            .as_ref()
+            .is_some_and(|transaction| !transaction.has_failed && self.loses(transaction))
     }
 
     pub(super) fn set_failed(&mut self, session: usize, has_failed: bool) {
@@ -158,7 +160,9 @@ impl Database {
                 count(touch.is_some())
             }
             // The row is in the snapshot and nowhere else: the simulator finds out at COMMIT.
-            Step::Insert(key, _) if view.contains_key(&key) && is_gone(key, transaction.touched.as_slice()) => {
+            Step::Insert(key, _)
+                if view.contains_key(&key) && is_gone(key, transaction.touched.as_slice()) =>
+            {
                 touch = Some((key, Touch::Key));
                 Answer::Any
             }

@@ -12,10 +12,10 @@ use super::errors::{column, error_of, unexpected};
 use super::{Mode, PostgresBackend, operations};
 use crate::{AcquireOutcome, AcquireRequest, Error, Grant, Result};
 
-pub(super) const OPERATION: &str = "acquire";
+pub(in crate::backend) const OPERATION: &str = "acquire";
 
 /// How often a lost race is looked at again. Whoever lost so often met as many holders on the way: "held" is true.
-const TRIES_MAX: u32 = 4;
+pub(in crate::backend) const TRIES_MAX: u32 = 4;
 
 /// The SQLSTATE with which the function undoes a race it lost.
 const LOST_RACE: &str = "LH001";
@@ -44,7 +44,7 @@ pub(super) async fn acquire(backend: &PostgresBackend, request: &AcquireRequest)
         if let Some(row) = rows.map_err(|error| error_of(OPERATION, error))?.first() {
             let outcome = answer(row, request)?;
             if outcome.acquired().is_some() {
-                backend.news.held();
+                backend.store.news.held();
             }
             return Ok(outcome);
         }
@@ -53,7 +53,7 @@ pub(super) async fn acquire(backend: &PostgresBackend, request: &AcquireRequest)
 }
 
 async fn alone(backend: &PostgresBackend, values: Values<'_>) -> TxnResult<Vec<Row>> {
-    backend.write(operations::ACQUIRE, &[Step::new(&backend.statements.acquire, values)]).await
+    backend.store.write(operations::ACQUIRE, &[Step::new(&backend.store.statements.acquire, values)]).await
 }
 
 /// Under SyncGuard's advisory lock: by the function where the schema has it, else statement by statement.
@@ -61,7 +61,7 @@ async fn beside_peers(backend: &PostgresBackend, values: Values<'_>) -> TxnResul
     let statements = &backend.statements;
     if backend.acquire_function.is_there(backend).await? {
         let by_function = [Step::new(&statements.acquire_by_function, values)];
-        match backend.write(operations::ACQUIRE, &by_function).await {
+        match backend.store.write(operations::ACQUIRE, &by_function).await {
             Err(error) if error.sqlstate() == Some(LOST_RACE) => return Ok(Vec::new()),
             Err(error) if error.sqlstate() == Some(UNDEFINED_FUNCTION) => backend.acquire_function.is_gone(),
             answer => return answer,
@@ -69,10 +69,11 @@ async fn beside_peers(backend: &PostgresBackend, values: Values<'_>) -> TxnResul
     }
     let advisory = Step::new(&statements.advisory, &values[..1]);
     let guarded = Step::new(&statements.acquire_guarded, values);
-    backend.write(operations::ACQUIRE, &[advisory, guarded]).await
+    backend.store.write(operations::ACQUIRE, &[advisory, guarded]).await
 }
 
-fn answer(row: &Row, request: &AcquireRequest) -> Result<AcquireOutcome> {
+/// What a row says of this request.
+pub(in crate::backend) fn answer(row: &Row, request: &AcquireRequest) -> Result<AcquireOutcome> {
     match column(OPERATION, row, "outcome")? {
         "acquired" => grant(row, request).map(AcquireOutcome::Acquired),
         "held" => Ok(AcquireOutcome::Held { free_in: free_in(row)? }),
@@ -81,7 +82,7 @@ fn answer(row: &Row, request: &AcquireRequest) -> Result<AcquireOutcome> {
 }
 
 /// The grant in a row of this request.
-pub(super) fn grant(row: &Row, request: &AcquireRequest) -> Result<Grant> {
+pub(in crate::backend) fn grant(row: &Row, request: &AcquireRequest) -> Result<Grant> {
     let foreign = |_| Error::Foreign { operation: OPERATION, key_hash: request.key.key_hash() };
     Ok(Grant {
         lock_id: request.lock_id,
@@ -111,6 +112,6 @@ pub(super) fn storage_keys(key: &Key) -> (StorageKey, StorageKey) {
 }
 
 /// A ttl as PostgreSQL counts.
-pub(super) fn millis(ttl: Ttl) -> i64 {
+pub(in crate::backend) fn millis(ttl: Ttl) -> i64 {
     i64::try_from(ttl.as_millis()).expect("the longest ttl is below 2^53 ms")
 }

@@ -24,8 +24,9 @@ impl AcquireFunction {
 
     async fn look(&self, backend: &PostgresBackend) -> Result<bool> {
         let steps = [Step::new(&backend.statements.detect_function, &[])];
-        let answer =
-            Pipeline::read(operations::ACQUIRE, &steps).query(&backend.pool, &backend.policy()).await?;
+        let answer = Pipeline::read(operations::ACQUIRE, &steps)
+            .query(&backend.store.pool, &backend.store.policy())
+            .await?;
         let row = answer.last().and_then(|rows| rows.first());
         let there = row.and_then(|row| row.try_get(0).ok()).unwrap_or(false);
         self.0.store(if there { THERE } else { GONE }, Ordering::Relaxed);

@@ -53,12 +53,12 @@ async fn in_one_statement(
     let rows = match backend.config.mode {
         Mode::Exclusive => {
             let steps = [Step::new(&statements.acquire_many, &values)];
-            backend.write(operations::ACQUIRE_MANY, &steps).await
+            backend.store.write(operations::ACQUIRE_MANY, &steps).await
         }
         Mode::Shared => {
             let advisory = Step::new(&statements.advisory_many, &values[..1]);
             let guarded = Step::new(&statements.acquire_many_guarded, &values);
-            backend.write(operations::ACQUIRE_MANY, &[advisory, guarded]).await
+            backend.store.write(operations::ACQUIRE_MANY, &[advisory, guarded]).await
         }
     };
     let rows = rows.map_err(|error| error_of(OPERATION, error))?;
@@ -70,7 +70,7 @@ async fn in_one_statement(
         let row = by_key.get(key)?;
         Some((request.lock_id, answer(row, request)))
     });
-    backend.news.held();
+    backend.store.news.held();
     Ok(answered.collect())
 }
 

@@ -8,7 +8,7 @@ use leasehold_txn::tokio_postgres::types::FromSql;
 use crate::{Error, Result};
 
 /// The error of an operation. Only an unknown outcome leaves open whether something happened.
-pub(super) fn error_of(operation: &'static str, source: TxnError) -> Error {
+pub(in crate::backend) fn error_of(operation: &'static str, source: TxnError) -> Error {
     match lock_code(&source) {
         Some(lock_code) => Error::Store { operation, lock_code, source: source.into() },
         None => Error::Indeterminate { operation, source: source.into() },
@@ -39,7 +39,11 @@ fn answered(error: &TxnError, transport: Transport) -> LockCode {
 }
 
 /// A column of a row of ours. Fails when the table has other types than SyncGuard's.
-pub(super) fn column<'a, T: FromSql<'a>>(operation: &'static str, row: &'a Row, name: &str) -> Result<T> {
+pub(in crate::backend) fn column<'a, T: FromSql<'a>>(
+    operation: &'static str,
+    row: &'a Row,
+    name: &str,
+) -> Result<T> {
     row.try_get(name).map_err(|error| unexpected(operation, error))
 }
 

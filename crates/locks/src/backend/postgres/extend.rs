@@ -6,16 +6,17 @@ use leasehold_txn::{Step, Values};
 
 use super::acquire::millis;
 use super::errors::{column, error_of, unexpected};
-use super::{PostgresBackend, operations};
+use super::operations;
+use super::store::Store;
 use crate::{ExtendOutcome, ExtendRequest, Result};
 
 const OPERATION: &str = "extend";
 
-pub(super) async fn extend(backend: &PostgresBackend, request: &ExtendRequest) -> Result<ExtendOutcome> {
+pub(in crate::backend) async fn extend(store: &Store, request: &ExtendRequest) -> Result<ExtendOutcome> {
     let (lock_id, ttl_ms) = (request.lock_id.as_str(), millis(request.ttl));
     let values: Values<'_> = &[(&lock_id, Type::TEXT), (&ttl_ms, Type::INT8)];
-    let steps = [Step::new(&backend.statements.extend, values)];
-    let rows = backend.write(operations::EXTEND, &steps).await.map_err(|error| error_of(OPERATION, error))?;
+    let steps = [Step::new(&store.statements.extend, values)];
+    let rows = store.write(operations::EXTEND, &steps).await.map_err(|error| error_of(OPERATION, error))?;
     let Some(row) = rows.first() else { return Ok(ExtendOutcome::Refused(Refusal::NotFound)) };
     match column(OPERATION, row, "outcome")? {
         "extended" => {

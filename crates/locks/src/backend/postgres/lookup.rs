@@ -7,34 +7,35 @@ use leasehold_txn::tokio_postgres::types::Type;
 use leasehold_txn::{Step, Values};
 
 use super::errors::{column, error_of};
-use super::{PostgresBackend, operations};
+use super::operations;
+use super::store::Store;
 use crate::{Error, ListRequest, LookupBy, Result};
 
 const LOOKUP: &str = "lookup";
 const LIST: &str = "list";
 
-pub(super) async fn lookup(backend: &PostgresBackend, by: LookupBy<'_>) -> Result<Option<LockRecord>> {
+pub(in crate::backend) async fn lookup(store: &Store, by: LookupBy<'_>) -> Result<Option<LockRecord>> {
     let (sql, text) = match by {
         LookupBy::Key(key) => {
             admit(key)?;
-            (&backend.statements.lookup_by_key, StorageKeySpace::postgres().lock(key).as_str().to_owned())
+            (&store.statements.lookup_by_key, StorageKeySpace::postgres().lock(key).as_str().to_owned())
         }
-        LookupBy::LockId(lock_id) => (&backend.statements.lookup_by_id, lock_id.as_str().to_owned()),
+        LookupBy::LockId(lock_id) => (&store.statements.lookup_by_id, lock_id.as_str().to_owned()),
     };
     let values: Values<'_> = &[(&text, Type::TEXT)];
     let steps = [Step::new(sql, values)];
-    let rows = backend.read(operations::LOOKUP, &steps).await.map_err(|error| error_of(LOOKUP, error))?;
+    let rows = store.read(operations::LOOKUP, &steps).await.map_err(|error| error_of(LOOKUP, error))?;
     rows.first().map(|row| record(LOOKUP, row)).transpose()
 }
 
-pub(super) async fn list(backend: &PostgresBackend, request: &ListRequest) -> Result<Vec<LockRecord>> {
+pub(in crate::backend) async fn list(store: &Store, request: &ListRequest) -> Result<Vec<LockRecord>> {
     request.after.as_ref().map_or(Ok(()), admit)?;
     // Every key sorts after the empty text.
     let after = request.after.as_ref().map_or("", Key::as_str);
     let len_max = i64::try_from(request.page_len()).expect("a page is short");
     let values: Values<'_> = &[(&after, Type::TEXT), (&len_max, Type::INT8)];
-    let steps = [Step::new(&backend.statements.list, values)];
-    let rows = backend.read(operations::LIST, &steps).await.map_err(|error| error_of(LIST, error))?;
+    let steps = [Step::new(&store.statements.list, values)];
+    let rows = store.read(operations::LIST, &steps).await.map_err(|error| error_of(LIST, error))?;
     rows.iter().map(|row| record(LIST, row)).collect()
 }
 

@@ -3,29 +3,29 @@
 //! The server's clock judges. Acquire, extend and release are one round trip each. How and why in
 //! `docs/backends/postgres.md` and `docs/adr/0007-two-modes-on-postgresql.md`.
 
-mod acquire;
+pub(super) mod acquire;
 mod acquire_function;
 mod acquire_many;
-mod errors;
-mod extend;
+pub(super) mod errors;
+pub(super) mod extend;
 mod fused;
-mod is_locked;
-mod lookup;
-mod news;
-mod operations;
-mod release;
+pub(super) mod is_locked;
+pub(super) mod lookup;
+pub(super) mod news;
+pub(super) mod operations;
+pub(super) mod release;
 mod release_many;
 mod schema;
-mod statements;
+pub(super) mod statements;
+pub(super) mod store;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use leasehold_core::postgres::TableNames;
-use leasehold_core::{Deadline, Key, LockId, LockRecord, TIME_TOLERANCE};
-use leasehold_txn::tokio_postgres::Row;
-use leasehold_txn::{ConnectionString, Operation, Pipeline, Policy, Pool, Step};
+use leasehold_core::{Key, LockId, LockRecord, TIME_TOLERANCE};
+use leasehold_txn::{ConnectionString, Policy, Pool};
 use tokio_util::task::TaskTracker;
 
 use self::acquire_function::AcquireFunction;
@@ -33,7 +33,8 @@ use self::errors::error_of;
 pub use self::fused::{FusedBackend, FusedConfig};
 use self::news::News;
 pub use self::schema::{OptionalColumns, setup_sql};
-use self::statements::Statements;
+use self::statements::{PostgresStatements, Statements};
+use self::store::Store;
 use super::{Capabilities, LockBackend, TimeAuthority};
 use crate::{
     AcquireOutcome, AcquireRequest, ExtendOutcome, ExtendRequest, ListRequest, LookupBy, ReleaseOutcome,
@@ -106,11 +107,10 @@ impl Default for Config {
 /// Making one touches nothing: the tables come from [`PostgresBackend::setup_schema`] or a migration.
 #[derive(Debug)]
 pub struct PostgresBackend {
-    pool: Pool,
+    store: Store,
     config: Config,
-    statements: Arc<Statements>,
+    statements: Arc<PostgresStatements>,
     acquire_function: AcquireFunction,
-    news: News,
     /// What nobody waits for, until [`PostgresBackend::close`] does.
     background: TaskTracker,
 }
@@ -124,11 +124,16 @@ impl PostgresBackend {
             Notifications::Pool | Notifications::Off => None,
         };
         PostgresBackend {
-            statements: Arc::new(Statements::new(&config.tables)),
+            store: Store {
+                pool,
+                statements: Statements::new(&config.tables),
+                retries: Policy::none(),
+                timeout: config.timeout,
+                news: News::new(listening, &config.tables),
+            },
+            statements: Arc::new(PostgresStatements::new(&config.tables)),
             acquire_function: AcquireFunction::default(),
-            news: News::new(listening, &config.tables),
             background: TaskTracker::new(),
-            pool,
             config,
         }
     }
@@ -154,7 +159,7 @@ impl PostgresBackend {
     /// Makes the tables, their indexes and the function of shared mode, where they are not there yet. Existing tables
     /// are left as they are. Dropping the future midway leaves all tables or none.
     pub async fn setup_schema(&self, columns: OptionalColumns) -> Result<()> {
-        let made = schema::set_up(&self.pool, &self.policy(), &self.config.tables, columns).await;
+        let made = schema::set_up(&self.store.pool, &self.store.policy(), &self.config.tables, columns).await;
         self.acquire_function.forget();
         made.map_err(|error| error_of("setup_schema", error))
     }
@@ -183,25 +188,9 @@ impl PostgresBackend {
     /// Stops listening and waits for what runs in the background. The pool stays open. Dropping the future leaves the
     /// rest to end by itself.
     pub async fn close(&self) {
-        self.news.close();
+        self.store.news.close();
         self.background.close();
         self.background.wait().await;
-    }
-
-    fn policy(&self) -> Policy {
-        Policy::none().until(Deadline::after(self.config.timeout))
-    }
-
-    /// Runs statements that change something, in one round trip; the rows of the last.
-    async fn write(&self, operation: Operation, steps: &[Step<'_>]) -> leasehold_txn::Result<Vec<Row>> {
-        let answers = Pipeline::write(operation, steps).query(&self.pool, &self.policy()).await?;
-        Ok(answers.into_iter().next_back().unwrap_or_default())
-    }
-
-    /// Runs statements that change nothing; the rows of the last.
-    async fn read(&self, operation: Operation, steps: &[Step<'_>]) -> leasehold_txn::Result<Vec<Row>> {
-        let answers = Pipeline::read(operation, steps).query(&self.pool, &self.policy()).await?;
-        Ok(answers.into_iter().next_back().unwrap_or_default())
     }
 }
 
@@ -212,11 +201,11 @@ impl LockBackend for PostgresBackend {
     }
 
     async fn extend(&self, request: &ExtendRequest) -> Result<ExtendOutcome> {
-        extend::extend(self, request).await
+        extend::extend(&self.store, request).await
     }
 
     async fn release(&self, lock_id: &LockId) -> Result<ReleaseOutcome> {
-        release::release(self, lock_id).await
+        release::release(&self.store, lock_id).await
     }
 
     async fn is_locked(&self, key: &Key) -> Result<bool> {
@@ -224,15 +213,15 @@ impl LockBackend for PostgresBackend {
     }
 
     async fn lookup(&self, by: LookupBy<'_>) -> Result<Option<LockRecord>> {
-        lookup::lookup(self, by).await
+        lookup::lookup(&self.store, by).await
     }
 
     async fn list(&self, request: &ListRequest) -> Result<Vec<LockRecord>> {
-        lookup::list(self, request).await
+        lookup::list(&self.store, request).await
     }
 
     async fn watch(&self, key: &Key) -> Watch {
-        self.news.watch(key.key_hash()).await
+        self.store.news.watch(key.key_hash()).await
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -2,13 +2,13 @@
 
 use leasehold_txn::Operation;
 
-pub(super) const ACQUIRE: Operation = Operation::new("lock.acquire");
-pub(super) const ACQUIRE_MANY: Operation = Operation::new("lock.acquire_many");
-pub(super) const RELEASE: Operation = Operation::new("lock.release");
-pub(super) const RELEASE_MANY: Operation = Operation::new("lock.release_many");
-pub(super) const EXTEND: Operation = Operation::new("lock.extend");
-pub(super) const IS_LOCKED: Operation = Operation::new("lock.is_locked");
-pub(super) const CLEANUP: Operation = Operation::new("lock.cleanup");
-pub(super) const LOOKUP: Operation = Operation::new("lock.lookup");
-pub(super) const LIST: Operation = Operation::new("lock.list");
-pub(super) const SETUP: Operation = Operation::new("lock.setup");
+pub(in crate::backend) const ACQUIRE: Operation = Operation::new("lock.acquire");
+pub(in crate::backend) const ACQUIRE_MANY: Operation = Operation::new("lock.acquire_many");
+pub(in crate::backend) const RELEASE: Operation = Operation::new("lock.release");
+pub(in crate::backend) const RELEASE_MANY: Operation = Operation::new("lock.release_many");
+pub(in crate::backend) const EXTEND: Operation = Operation::new("lock.extend");
+pub(in crate::backend) const IS_LOCKED: Operation = Operation::new("lock.is_locked");
+pub(in crate::backend) const CLEANUP: Operation = Operation::new("lock.cleanup");
+pub(in crate::backend) const LOOKUP: Operation = Operation::new("lock.lookup");
+pub(in crate::backend) const LIST: Operation = Operation::new("lock.list");
+pub(in crate::backend) const SETUP: Operation = Operation::new("lock.setup");

@@ -18,15 +18,18 @@ pub(super) async fn release_many(
     let texts: Vec<&str> = lock_ids.iter().map(LockId::as_str).collect();
     let values: Values<'_> = &[(&texts, Type::TEXT_ARRAY)];
     let steps = [Step::new(&backend.statements.release_many, values)];
-    let rows =
-        backend.write(operations::RELEASE_MANY, &steps).await.map_err(|error| error_of(OPERATION, error))?;
+    let rows = backend
+        .store
+        .write(operations::RELEASE_MANY, &steps)
+        .await
+        .map_err(|error| error_of(OPERATION, error))?;
     let mut by_lock_id = HashMap::with_capacity(rows.len());
     for row in &rows {
         by_lock_id.insert(column::<&str>(OPERATION, row, "lock_id")?, row);
     }
     // Taken out of the map: an id that was given twice is released once.
     let answers = texts.iter().map(|lock_id| match by_lock_id.remove(lock_id) {
-        Some(row) => outcome(backend, row),
+        Some(row) => outcome(&backend.store, row),
         None => Ok(ReleaseOutcome::Refused(Refusal::NotFound)),
     });
     Ok(answers.collect())

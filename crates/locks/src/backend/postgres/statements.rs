@@ -11,14 +11,30 @@ const CLEANUP_AFTER_MS: u128 = 2 * TIME_TOLERANCE.as_millis();
 /// test can stop it.
 const NOW: &str = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
+/// Reads that are the same in every dialect.
+pub(in crate::backend) const IS_LOCKED: &str = include_str!("sql/is_locked.sql");
+pub(in crate::backend) const LOOKUP_BY_KEY: &str = include_str!("sql/lookup_by_key.sql");
+pub(in crate::backend) const LOOKUP_BY_ID: &str = include_str!("sql/lookup_by_id.sql");
+
 /// What `advisory.sql` leaves behind in its transaction.
 const ADVISORY_TAKEN: &str = "(coalesce(current_setting('leasehold.advisory', true), '') = 'taken')";
 
-/// Every statement of one pair of tables.
+/// The statements that every dialect has.
 #[derive(Debug)]
-pub(super) struct Statements {
-    pub(super) acquire: String,
-    /// The same, for use after `advisory`.
+pub(in crate::backend) struct Statements {
+    pub(in crate::backend) acquire: String,
+    pub(in crate::backend) release: String,
+    pub(in crate::backend) extend: String,
+    pub(in crate::backend) is_locked: String,
+    pub(in crate::backend) lookup_by_key: String,
+    pub(in crate::backend) lookup_by_id: String,
+    pub(in crate::backend) list: String,
+}
+
+/// Those that only PostgreSQL has.
+#[derive(Debug)]
+pub(super) struct PostgresStatements {
+    /// `acquire`, for use after `advisory`.
     pub(super) acquire_guarded: String,
     pub(super) acquire_by_function: String,
     pub(super) acquire_many: String,
@@ -26,22 +42,30 @@ pub(super) struct Statements {
     pub(super) advisory: String,
     pub(super) advisory_many: String,
     pub(super) detect_function: String,
-    pub(super) release: String,
     pub(super) release_many: String,
-    pub(super) extend: String,
-    pub(super) is_locked: String,
     pub(super) cleanup: String,
-    pub(super) lookup_by_key: String,
-    pub(super) lookup_by_id: String,
-    pub(super) list: String,
 }
 
 impl Statements {
     pub(super) fn new(tables: &TableNames) -> Self {
         let alone = |template| fill(template, tables, "true");
-        let guarded = |template| fill(template, tables, ADVISORY_TAKEN);
         Statements {
             acquire: alone(include_str!("sql/acquire.sql")),
+            release: alone(include_str!("sql/release.sql")),
+            extend: alone(include_str!("sql/extend.sql")),
+            is_locked: alone(IS_LOCKED),
+            lookup_by_key: alone(LOOKUP_BY_KEY),
+            lookup_by_id: alone(LOOKUP_BY_ID),
+            list: alone(include_str!("sql/list.sql")),
+        }
+    }
+}
+
+impl PostgresStatements {
+    pub(super) fn new(tables: &TableNames) -> Self {
+        let alone = |template| fill(template, tables, "true");
+        let guarded = |template| fill(template, tables, ADVISORY_TAKEN);
+        PostgresStatements {
             acquire_guarded: guarded(include_str!("sql/acquire.sql")),
             acquire_by_function: alone(include_str!("sql/acquire_by_function.sql")),
             acquire_many: alone(include_str!("sql/acquire_many.sql")),
@@ -49,14 +73,8 @@ impl Statements {
             advisory: alone(include_str!("sql/advisory.sql")),
             advisory_many: alone(include_str!("sql/advisory_many.sql")),
             detect_function: alone(include_str!("sql/detect_function.sql")),
-            release: alone(include_str!("sql/release.sql")),
             release_many: alone(include_str!("sql/release_many.sql")),
-            extend: alone(include_str!("sql/extend.sql")),
-            is_locked: alone(include_str!("sql/is_locked.sql")),
             cleanup: alone(include_str!("sql/cleanup.sql")),
-            lookup_by_key: alone(include_str!("sql/lookup_by_key.sql")),
-            lookup_by_id: alone(include_str!("sql/lookup_by_id.sql")),
-            list: alone(include_str!("sql/list.sql")),
         }
     }
 }
@@ -69,6 +87,11 @@ pub(super) fn acquire_function(tables: &TableNames) -> String {
 /// Table names are plain lower-case identifiers, checked when they were parsed; they are quoted all the same, because
 /// some of those are reserved words.
 pub(super) fn fill(template: &str, tables: &TableNames, admitted: &str) -> String {
+    fill_at(template, tables, NOW).replace("{admitted}", admitted)
+}
+
+/// By a clock of the dialect's own.
+pub(in crate::backend) fn fill_at(template: &str, tables: &TableNames, now: &str) -> String {
     let (locks, fences) = (tables.locks(), tables.fences());
     template
         .trim_end()
@@ -77,11 +100,10 @@ pub(super) fn fill(template: &str, tables: &TableNames, admitted: &str) -> Strin
         .replace("{lock_id_index}", &format!("\"idx_{locks}_lock_id\""))
         .replace("{expires_index}", &format!("\"idx_{locks}_expires\""))
         .replace("{acquire_function}", &format!("\"{locks}_acquire_1\""))
-        .replace("{now}", NOW)
+        .replace("{now}", now)
         .replace("{tolerance}", &TIME_TOLERANCE.as_millis().to_string())
         .replace("{cleanup_after}", &CLEANUP_AFTER_MS.to_string())
         .replace("{fence_max}", &Fence::MAX.as_u64().to_string())
-        .replace("{admitted}", admitted)
 }
 
 #[cfg(test)]
@@ -91,11 +113,12 @@ mod tests {
     #[test]
     fn every_placeholder_is_filled() {
         let tables = TableNames::parse("order", "fences_of_order").expect("plain names");
-        let text = format!("{:?}{}", Statements::new(&tables), acquire_function(&tables));
+        let postgres = PostgresStatements::new(&tables);
+        let text = format!("{:?}{postgres:?}{}", Statements::new(&tables), acquire_function(&tables));
         let left: Vec<&str> =
             text.match_indices('{').map(|(at, _)| &text[at..text.len().min(at + 20)]).collect();
-        // What is left is the brace of the struct's own Debug.
-        assert_eq!(left.len(), 1, "{left:?}");
+        // What is left are the braces of the structs' own Debug.
+        assert_eq!(left.len(), 2, "{left:?}");
         assert!(text.contains(r#"\"order\""#) && text.contains(r#"\"fences_of_order\""#));
     }
 

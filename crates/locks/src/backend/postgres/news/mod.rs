@@ -40,7 +40,7 @@ enum Announcement {
 
 /// The news of one backend.
 #[derive(Debug)]
-pub(super) struct News {
+pub(in crate::backend) struct News {
     hub: Arc<WatchHub>,
     wanted: Arc<Wanted>,
     /// Where to listen; `None` if waiters ask by themselves.
@@ -56,7 +56,7 @@ struct Started {
 }
 
 impl News {
-    pub(super) fn new(pool: Option<Pool>, tables: &TableNames) -> Self {
+    pub(in crate::backend) fn new(pool: Option<Pool>, tables: &TableNames) -> Self {
         News {
             hub: Arc::default(),
             wanted: Arc::default(),
@@ -67,7 +67,7 @@ impl News {
     }
 
     /// Tells when the key was released, here or elsewhere. Ready once the other processes were told that it is wanted.
-    pub(super) async fn watch(&self, key_hash: KeyHash) -> Watch {
+    pub(in crate::backend) async fn watch(&self, key_hash: KeyHash) -> Watch {
         let watch = self.hub.watch(key_hash);
         if let Some(started) = self.start() {
             let (said, waiting) = oneshot::channel();
@@ -79,12 +79,12 @@ impl News {
     }
 
     /// A key is held here from now on: somebody may come to want it.
-    pub(super) fn held(&self) {
+    pub(in crate::backend) fn held(&self) {
         self.start();
     }
 
     /// A key was released here.
-    pub(super) fn freed(&self, key_hash: KeyHash) {
+    pub(in crate::backend) fn freed(&self, key_hash: KeyHash) {
         self.hub.freed(key_hash);
         if let Some(started) = self.started.get()
             && self.wanted.is_freed(key_hash, Instant::now())
@@ -113,7 +113,7 @@ impl News {
         }))
     }
 
-    pub(super) fn close(&self) {
+    pub(in crate::backend) fn close(&self) {
         if let Some(started) = self.started.get() {
             started.task.abort();
         }

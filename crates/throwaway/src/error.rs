@@ -1,4 +1,4 @@
-//! What can go wrong before a test has its server.
+//! What can go wrong before there is a server.
 
 use std::{io, path::PathBuf, time::Duration};
 
@@ -16,7 +16,7 @@ pub enum Error {
         /// The command that cures it, and why it was not run.
         advice: String,
     },
-    /// A file or folder of the testkit could not be used.
+    /// A file or folder of ours could not be used.
     #[error("cannot {action} {}", path.display())]
     Folder {
         /// What was tried.
@@ -83,14 +83,14 @@ impl Error {
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
-            Error::Missing { .. } => "testkit.missing",
-            Error::Folder { .. } => "testkit.folder",
-            Error::NoAccount => "testkit.no_account",
-            Error::Program { .. } => "testkit.program",
-            Error::Guardian { .. } => "testkit.guardian",
-            Error::NotReady { .. } => "testkit.not_ready",
-            Error::NoPort { .. } => "testkit.no_port",
-            Error::Statement { .. } => "testkit.statement",
+            Error::Missing { .. } => "throwaway.missing",
+            Error::Folder { .. } => "throwaway.folder",
+            Error::NoAccount => "throwaway.no_account",
+            Error::Program { .. } => "throwaway.program",
+            Error::Guardian { .. } => "throwaway.guardian",
+            Error::NotReady { .. } => "throwaway.not_ready",
+            Error::NoPort { .. } => "throwaway.no_port",
+            Error::Statement { .. } => "throwaway.statement",
         }
     }
 

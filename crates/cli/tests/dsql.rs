@@ -1,0 +1,51 @@
+//! Locks on DSQL, simulated, as the command line and the server use them.
+
+use std::process::{Command, Output};
+
+use leasehold_dsql_sim::{Config, Simulator};
+use leasehold_testkit::postgres::Cluster;
+
+async fn leasehold(url: &str, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_leasehold"));
+    command.env("LEASEHOLD_BACKEND", url).args(arguments);
+    let ended = tokio::task::spawn_blocking(move || command.output()).await;
+    ended.expect("not cancelled").expect("runs")
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().expect("ended by itself")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask test dsql"]
+async fn locks_are_set_up_taken_and_released_by_url() {
+    let database = Cluster::shared().database().await;
+    let simulator = Simulator::start(Config::new(database.url().parse().expect("a URL"))).await.expect("starts");
+    let url = format!("dsql://admin:any@{}/postgres?sslmode=disable", simulator.address());
+
+    let early = leasehold(&url, &["lock", "acquire", "billing"]).await;
+    assert_eq!(code(&early), 2, "the table is not there yet: {early:?}");
+    for _ in 0..2 {
+        let applied = leasehold(&url, &["schema", "apply"]).await;
+        assert_eq!(code(&applied), 0, "{applied:?}");
+    }
+    let taken = leasehold(&url, &["lock", "acquire", "billing", "--json"]).await;
+    assert_eq!(code(&taken), 0, "{taken:?}");
+    let taken: serde_json::Value = serde_json::from_slice(&taken.stdout).expect("JSON");
+    assert_eq!(taken["fence"], "000000000000001");
+    assert_eq!(code(&leasehold(&url, &["lock", "acquire", "billing"]).await), 3);
+    let lock_id = taken["lockId"].as_str().expect("an id");
+    assert_eq!(code(&leasehold(&url, &["lock", "release", lock_id]).await), 0);
+    assert_eq!(code(&leasehold(&url, &["lock", "release", lock_id]).await), 3);
+    drop(database);
+}
+
+#[tokio::test]
+async fn printed_schema_builds_in_the_background_and_has_no_optional_columns() {
+    let printed = leasehold("", &["schema", "print", "--dialect", "dsql"]).await;
+    assert_eq!(code(&printed), 0);
+    let script = String::from_utf8_lossy(&printed.stdout).into_owned();
+    assert!(script.contains("CREATE UNIQUE INDEX ASYNC IF NOT EXISTS"), "{script}");
+    let refused = leasehold("", &["schema", "print", "--dialect", "dsql", "--optional-columns"]).await;
+    assert_eq!(code(&refused), 2, "{refused:?}");
+}
