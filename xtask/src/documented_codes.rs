@@ -6,12 +6,9 @@ use crate::source;
 
 const DOCUMENT: &str = "docs/errors.md";
 
-/// Its errors end in a test's output, where their message is all there is to read.
-const NOT_FOR_CLIENTS: &str = "testkit";
-
 pub(crate) fn findings() -> Vec<String> {
     let mut in_source: BTreeMap<String, String> = BTreeMap::new();
-    for folder in source::crates().into_iter().filter(|folder| !folder.ends_with(NOT_FOR_CLIENTS)) {
+    for folder in source::crates() {
         for path in source::files(&folder.join("src"), &[".rs"]) {
             for code in codes_in_source(&source::text(&path)) {
                 in_source.insert(code, source::shown(&path));

@@ -65,7 +65,7 @@ pub enum Error {
         /// End of the range tried.
         to: u16,
     },
-    /// A statement of the testkit itself failed.
+    /// A statement that sets a server up failed.
     #[error("cannot {action}")]
     Statement {
         /// What the statement was for.

@@ -72,7 +72,11 @@ impl Session {
             transaction.snapshot = Some(snapshot);
             seat.set_snapshot(Some(snapshot));
             worker.mode = Mode::Live;
-            let work = Work { prelude: transaction.begin_sql(), calls: std::slice::from_ref(&call), ..Work::default() };
+            let work = Work {
+                prelude: transaction.begin_sql(),
+                calls: std::slice::from_ref(&call),
+                ..Work::default()
+            };
             let mut performed = self
                 .shared()
                 .push_through(&seat, Push::Rows, &transaction.tables, worker.perform(work))

@@ -271,7 +271,9 @@ impl Session {
 
     /// Counts a failure, and lets it end the transaction as far as failures do.
     async fn failed(&mut self, failure: Failure) -> Stop {
-        let failure = if failure.is_stale_plan() { Failure::schema_conflict() } else { failure };
+        // Writers that collide are told so elsewhere; what holds up a reader is DDL.
+        let is_ddl = failure.is_stale_plan() || failure.is_collision();
+        let failure = if is_ddl { Failure::schema_conflict() } else { failure };
         let counters = &self.shared().counters;
         match failure.sqlstate() {
             "40001" if failure.message().contains("OC001") => counters.add(Count::SchemaConflicts),

@@ -1,7 +1,7 @@
 //! Google's Firestore emulator, thrown away afterwards.
 //!
 //! ```no_run
-//! use leasehold_testkit::firestore::Emulator;
+//! use leasehold_throwaway::firestore::Emulator;
 //!
 //! let emulator = Emulator::shared();
 //! println!("connect to {}, project {}", emulator.address(), emulator.project());

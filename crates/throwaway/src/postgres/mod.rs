@@ -2,7 +2,7 @@
 //!
 //! ```no_run
 //! # async fn example() {
-//! use leasehold_testkit::postgres::Cluster;
+//! use leasehold_throwaway::postgres::Cluster;
 //!
 //! let database = Cluster::shared().database().await;
 //! println!("connect to {}", database.url());

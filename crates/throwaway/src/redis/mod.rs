@@ -1,7 +1,7 @@
 //! Throw-away Redis servers, alone or as a cluster.
 //!
 //! ```no_run
-//! use leasehold_testkit::redis::Server;
+//! use leasehold_throwaway::redis::Server;
 //!
 //! let server = Server::shared();
 //! println!("connect to {}, keys begin with {}", server.url(), server.prefix());
