@@ -1,3 +1,6 @@
 -- Scheduled items in order.   $1 queue   $2 partition   $3 first id   $4 how many
-SELECT {columns} FROM leasehold_items AS item JOIN leasehold_contents AS content ON {content}
- WHERE {here} AND item.id >= $3 AND item.enqueue_at IS NOT NULL ORDER BY item.id LIMIT $4
+SELECT {columns}
+  FROM (SELECT * FROM leasehold_items AS item
+         WHERE {here} AND item.id >= $3 AND item.enqueue_at IS NOT NULL ORDER BY item.id LIMIT $4) AS item
+  JOIN leasehold_contents AS content ON {content}
+ ORDER BY item.id
