@@ -34,6 +34,13 @@ impl Fixture {
         Fixture { simulator, database }
     }
 
+    /// Makes the tables, which takes longer than a case may allow its store to take.
+    async fn warm_up(&self) {
+        Line::open(&self.store(), "warm").await.owner.close().await;
+        let queues = DsqlQueues::new(self.pool(), &Config::default());
+        assert_eq!(queues.get(&"warm".parse().expect("a name")).await.expect("get"), None);
+    }
+
     pub(crate) fn pool(&self) -> Pool {
         let url = format!("postgres://admin:any@{}/postgres", self.simulator.address());
         let connection = ConnectionString::parse(&url).expect("url");
@@ -121,6 +128,7 @@ macro_rules! harness {
 
             async fn start() -> Self {
                 let fixture = Fixture::start($level).await;
+                fixture.warm_up().await;
                 let faults: &[&str] = &$faults;
                 for fault in faults {
                     fixture.arm(fault);

@@ -2,6 +2,9 @@
 //!
 //! A write is a script behind a fence. Statements that change several tables do not exist here, so a script says first what
 //! it finds, or last what it did; in between all see one snapshot and what the script itself changed.
+//!
+//! Rows are looked up by arrays of ids and one by one (`LATERAL … LIMIT 1`) rather than joined: a planner that has no
+//! statistics takes a whole partition for one row, and then joins two of them in a loop.
 
 use super::super::postgres::script::Script;
 use super::super::postgres::statements::Statements;
@@ -51,7 +54,7 @@ pub(super) fn all() -> Statements {
             3,
         ),
         next_ready: read(include_str!("sql/next_ready.sql")),
-        lease: write(&[include_str!("sql/lease.sql")], 1),
+        lease: write(&[include_str!("sql/lease_rows.sql"), include_str!("sql/lease_items.sql")], 1),
         complete: write(
             &[
                 include_str!("sql/held_count.sql"),

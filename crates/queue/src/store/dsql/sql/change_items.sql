@@ -7,11 +7,9 @@ UPDATE leasehold_items AS item
        lease_deadline = CASE WHEN wanted.is_leased THEN coalesce(wanted.lease_deadline, item.lease_deadline) END,
        enqueue_at = wanted.enqueue_at,
        expire_deadline = coalesce(wanted.expire_deadline, item.expire_deadline)
-  FROM (SELECT * FROM unnest($4::text[], $6::text[], $7::text[], $8::bool[], $9::timestamptz[], $10::timestamptz[],
-                             $11::timestamptz[])
-                 AS wanted (id, fate, new_id, is_leased, lease_deadline, enqueue_at, expire_deadline)
-         LIMIT $5) AS wanted
- WHERE {here} AND item.id = wanted.id AND wanted.fate <> 'same' AND {owned}
+  FROM unnest($4::text[], $6::text[], $7::text[], $8::bool[], $9::timestamptz[], $10::timestamptz[], $11::timestamptz[])
+       AS wanted (id, fate, new_id, is_leased, lease_deadline, enqueue_at, expire_deadline)
+ WHERE {here} AND item.id = ANY ($4::text[]) AND item.id = wanted.id AND wanted.fate <> 'same' AND {owned}
    AND (SELECT count(*) FROM leasehold_items AS item WHERE {held}) = $5
 RETURNING 1::bigint AS owned, $5::bigint AS held, item.expire_deadline,
           CASE WHEN NOT item.is_gone AND NOT item.is_leased AND item.enqueue_at IS NULL THEN item.id END AS id

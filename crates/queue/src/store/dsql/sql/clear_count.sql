@@ -6,4 +6,4 @@ SELECT 1::bigint AS owned,
        count(*) FILTER (WHERE item.enqueue_at IS NOT NULL) AS scheduled,
        max(item.id) AS last_id
   FROM leasehold_items AS item
- WHERE {here} AND item.id IN ({next_to_clear})
+ WHERE {here} AND item.id = ANY (ARRAY ({next_to_clear}))

@@ -2,5 +2,5 @@
 SELECT {columns}
   FROM (SELECT * FROM leasehold_items AS item
          WHERE {here} AND item.id >= $3 AND item.enqueue_at IS NOT NULL ORDER BY item.id LIMIT $4) AS item
-  JOIN leasehold_contents AS content ON {content}
+ CROSS JOIN LATERAL (SELECT * FROM leasehold_contents AS content WHERE {content} LIMIT 1) AS content
  ORDER BY item.id
