@@ -5,6 +5,8 @@
 mod faults;
 #[path = "dsql_store/fixture.rs"]
 mod fixture;
+#[path = "dsql_store/limits.rs"]
+mod limits;
 #[path = "dsql_store/rules.rs"]
 mod rules;
 #[path = "dsql_store/takeover.rs"]

@@ -27,6 +27,7 @@ impl Script {
     }
 
     /// A fence, and writes behind it; the rows of the `answer`-th, the fence counted, are the answer.
+    #[cfg(feature = "dsql")]
     pub(in crate::store) fn fenced(
         fence: String,
         writes: impl IntoIterator<Item = String>,
