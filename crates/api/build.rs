@@ -1,10 +1,13 @@
 //! Compiles the `.proto` files without `protoc`, and gives each message the JSON form its file describes.
 
 use std::error::Error;
+use std::path::PathBuf;
+use std::{env, fs};
 
+use prost::Message;
 use prost_build::Config;
-use prost_types::FieldDescriptorProto;
 use prost_types::field_descriptor_proto::{Label, Type};
+use prost_types::{FieldDescriptorProto, FileDescriptorSet};
 
 const FILES: [&str; 5] = [
     "proto/duh/v1/reply.proto",
@@ -20,7 +23,10 @@ const ALWAYS_THERE: [&str; 3] = ["ok", "locked", "freed"];
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=proto");
     let compiled = protox::compile(FILES, ["proto"])?;
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    fs::write(out.join("descriptors.bin"), compiled.encode_to_vec())?;
     let mut config = Config::new();
+    config.enable_type_names();
     config.btree_map(["."]);
     config.bytes(["."]);
     for file in compiled.file.iter().filter(|file| file.package() != "google.protobuf") {
@@ -33,8 +39,36 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         }
     }
+    fs::write(out.join("about.rs"), about(&compiled))?;
     config.compile_fds(compiled)?;
     Ok(())
+}
+
+/// What each message says it is about, in its own fields.
+fn about(compiled: &FileDescriptorSet) -> String {
+    let mut code = String::new();
+    for file in &compiled.file {
+        let module = match file.package() {
+            "duh.v1" => "reply",
+            "leasehold.v1" => "lock",
+            "querator" => "queue",
+            _ => continue,
+        };
+        for message in &file.message_type {
+            let named = |field: &str| message.field.iter().any(|known| known.name() == field);
+            let mut methods = String::new();
+            for (method, field, member) in
+                [("queue", "queueName", "queue_name"), ("namespace", "namespace", "namespace")]
+            {
+                if named(field) {
+                    methods += &format!("fn {method}(&self) -> Option<&str> {{ Some(&self.{member}) }}");
+                }
+            }
+            let name = message.name().replace("API", "Api");
+            code += &format!("impl About for crate::{module}::{name} {{ {methods} }}\n");
+        }
+    }
+    code
 }
 
 /// The rules of proto3 JSON: the JSON name out, either name in, null means the default, defaults are left out.

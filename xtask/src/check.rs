@@ -24,6 +24,8 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
         "documentation",
         cargo().args(["doc", "--workspace", "--no-deps", "--locked"]).env("RUSTDOCFLAGS", "-D warnings"),
     ));
+    let fuzz = ["check", "--manifest-path", "fuzz/Cargo.toml", "--bins", "--locked"];
+    outcomes.push(show("fuzz targets", cargo().args(fuzz)));
     outcomes.push(deny::run());
     outcomes.push(findings("every error code is documented", documented_codes::findings()));
     outcomes.push(findings("every SQL, Lua and HTML file is used", included_files::findings()));

@@ -5,6 +5,7 @@ mod backend;
 mod bench;
 mod cargo;
 mod check;
+mod clients;
 mod deny;
 mod documented_codes;
 mod included_files;
@@ -31,7 +32,7 @@ Usage: cargo xtask <command>
                             docs/benchmarks.md
   services up|down|status   the test servers, for use by hand
 
-Backends: postgres, dsql, redis, redis_cluster, firestore";
+Backends: postgres, dsql, redis, redis_cluster, firestore; also: clients, in other languages";
 
 /// What a command could not do. Its output has already been shown; this says which step it was.
 type Outcome = Result<(), String>;

@@ -4,20 +4,31 @@ use std::process::Command;
 
 use crate::backend::{self, Backend};
 use crate::cargo::cargo;
+use crate::clients;
 use crate::tally::{self, Tally};
 use crate::{Outcome, source};
+
+/// What the server has only in builds that ask for it.
+const SERVER_FEATURES: [&str; 8] =
+    ["--package", "leasehold-server", "--features", "otlp,test-hooks", "--test", "http", "--test", "otlp"];
 
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let mut report = Report::default();
     if arguments.is_empty() {
         report.run("workspace", test().arg("--workspace"))?;
+        report.run("server features", test().args(SERVER_FEATURES))?;
         report.run_examples()?;
+        report.run_clients()?;
         for backend in &backend::ALL {
             let in_ci = std::env::var_os("CI").filter(|_| backend.installable).map(|_| "CI can install it");
             report.run_backend(backend, &["--workspace"], in_ci)?;
         }
     }
     for name in arguments {
+        if name == "clients" {
+            report.run_clients()?;
+            continue;
+        }
         match (Backend::named(name), crate_folder(name)) {
             (Some(backend), _) => {
                 report.run_backend(backend, &["--workspace"], Some("it was asked for by name"))?;
@@ -28,7 +39,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
                     report.run_backend(backend, &["--package", &package], None)?;
                 }
             }
-            (None, None) => return Err(format!("no crate and no backend is called '{name}'")),
+            (None, None) => return Err(format!("no crate, no backend and no group is called '{name}'")),
         }
     }
     report.close()
@@ -73,6 +84,25 @@ impl Report {
             }
         }
         self.count("examples", tally);
+        Ok(())
+    }
+
+    /// One by one, so that each is counted or named.
+    fn run_clients(&mut self) -> Outcome {
+        for client in &clients::ALL {
+            let suite = format!("client {}", client.name);
+            if let Some(program) = client.missing() {
+                self.not_run += 1;
+                self.lines.push(format!("{suite:<16} not run: {program} is not installed"));
+                continue;
+            }
+            let mut command = test();
+            command.args(["--package", "leasehold-cli", "--test", "foreign_clients", "--no-fail-fast"]);
+            command.args(["--", "--ignored", "--exact", &client.test()]);
+            println!("\n== {suite}");
+            let tally = tally::run(&mut command)?;
+            self.count(&suite, tally);
+        }
         Ok(())
     }
 

@@ -48,8 +48,9 @@ async fn main() -> Outcome {
     let cluster = Cluster::start(Settings::durable().with("shared_buffers", "1GB"))?;
     let url = cluster.url("postgres");
     let beside = connect(&url).await?;
+    let open = connect(&url).await?;
     if arguments.long_transaction {
-        beside.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1").await?;
+        open.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1").await?;
     }
     if let Some(items) = arguments.drift {
         return drift(&url, &beside, items, arguments.payload).await;

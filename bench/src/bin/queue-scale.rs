@@ -168,7 +168,7 @@ async fn cycles(engine: &Engine, queues: &Arc<Vec<QueueName>>, arguments: &Argum
                 if Instant::now() >= until {
                     break;
                 }
-                items += cycle(&engine, &queues[turn % queues.len()], batch, payload).await?;
+                items += cycle(&engine, &queues[turn % queues.len()], client, batch, payload).await?;
             }
             Outcome::Ok(items)
         });
@@ -180,11 +180,17 @@ async fn cycles(engine: &Engine, queues: &Arc<Vec<QueueName>>, arguments: &Argum
     Ok(items as f64 / started.elapsed().as_secs_f64())
 }
 
-async fn cycle(engine: &Engine, queue: &QueueName, batch: usize, payload: usize) -> Outcome<usize> {
+async fn cycle(
+    engine: &Engine,
+    queue: &QueueName,
+    client: usize,
+    batch: usize,
+    payload: usize,
+) -> Outcome<usize> {
     produce(engine, queue, batch, payload).await?;
     let request = LeaseRequest {
         queue: queue.clone(),
-        client_id: "bench".to_owned(),
+        client_id: format!("client {client}"),
         batch_size: i64::try_from(batch)?,
         timeout: TIMEOUT,
         lease_timeout: None,

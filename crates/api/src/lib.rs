@@ -1,11 +1,16 @@
 //! The messages of the HTTP interface, each as protobuf and as JSON. No logic: the server and the client translate
 //! them at their edges.
 
+mod about;
+mod every_message;
 mod json;
 mod lock_info;
+mod openapi;
 
+pub use about::About;
 pub use json::from_json;
 pub use lock_info::Shown;
+pub use openapi::{ENDPOINTS, Endpoint, endpoint, openapi};
 
 /// The envelope of errors.
 #[allow(missing_docs, reason = "generated; the .proto file says what there is to say")]

@@ -4,7 +4,7 @@ use std::env;
 use std::path::PathBuf;
 
 use clap::Args;
-use leasehold_client::{Client, Endpoint, Options};
+use leasehold_client::{Client, ClientCertificate, Endpoint, Options, TraceParent};
 use secrecy::SecretString;
 
 use crate::failure::Failure;
@@ -29,6 +29,14 @@ pub(crate) struct Connection {
     #[arg(long, global = true, value_name = "FILE")]
     ca_file: Option<PathBuf>,
 
+    /// A certificate (PEM) to show to servers that ask for one [env: LEASEHOLD_CERTIFICATE_FILE]
+    #[arg(long, global = true, value_name = "FILE")]
+    certificate_file: Option<PathBuf>,
+
+    /// The private key of the certificate (PEM) [env: LEASEHOLD_KEY_FILE]
+    #[arg(long, global = true, value_name = "FILE")]
+    key_file: Option<PathBuf>,
+
     /// Endpoint and key from this profile of ~/.config/leasehold/config.toml [env: LEASEHOLD_PROFILE]
     #[arg(long, global = true, value_name = "NAME")]
     profile: Option<String>,
@@ -50,6 +58,9 @@ struct Surroundings {
     endpoint: Option<String>,
     api_key: Option<SecretString>,
     ca_file: Option<PathBuf>,
+    certificate_file: Option<PathBuf>,
+    key_file: Option<PathBuf>,
+    trace_parent: Option<TraceParent>,
     /// Named by a flag: over the environment.
     chosen: Option<Profile>,
     /// The one that is used when none is named: under the environment.
@@ -57,6 +68,11 @@ struct Surroundings {
 }
 
 impl Connection {
+    /// Whether a server was named on the command line.
+    pub(crate) fn is_given(&self) -> bool {
+        self.endpoint.is_some() || self.profile.is_some()
+    }
+
     pub(crate) fn client(&self) -> Result<Client, Failure> {
         let (endpoint, options) = self.resolve()?;
         Ok(Client::new(endpoint.parse::<Endpoint>()?, &options)?)
@@ -73,13 +89,26 @@ impl Connection {
             endpoint: variable("LEASEHOLD_ENDPOINT").or_else(|| variable("QUERATOR_ENDPOINT")),
             api_key: variable("LEASEHOLD_API_KEY").map(SecretString::from),
             ca_file: variable("LEASEHOLD_CA_FILE").map(PathBuf::from),
+            certificate_file: variable("LEASEHOLD_CERTIFICATE_FILE").map(PathBuf::from),
+            key_file: variable("LEASEHOLD_KEY_FILE").map(PathBuf::from),
+            // Of whatever runs this command; what is none is not for us to refuse.
+            trace_parent: variable("TRACEPARENT").and_then(|text| text.parse().ok()),
             chosen: self.profile.as_deref().map(|name| profiles.named(name)).transpose()?,
             default,
         }))
     }
 
     fn over(&self, around: Surroundings) -> (String, Options) {
-        let Surroundings { endpoint, api_key, ca_file, chosen, default } = around;
+        let Surroundings {
+            endpoint,
+            api_key,
+            ca_file,
+            certificate_file,
+            key_file,
+            trace_parent,
+            chosen,
+            default,
+        } = around;
         let of = |profile: &Option<Profile>| profile.as_ref().and_then(|profile| profile.endpoint.clone());
         let endpoint = self
             .endpoint
@@ -92,7 +121,14 @@ impl Connection {
         let belongs = |profile: &Profile| profile.endpoint.as_deref() == Some(endpoint.as_str());
         let (chosen, default) = (chosen.filter(belongs), default.filter(belongs));
         let key_of = |profile: &Option<Profile>| profile.as_ref().and_then(|profile| profile.api_key.clone());
-        let ca_of = |profile: &Option<Profile>| profile.as_ref().and_then(|profile| profile.ca_file.clone());
+        let file =
+            |flag: &Option<PathBuf>, variable: Option<PathBuf>, of: fn(&Profile) -> &Option<PathBuf>| {
+                let of = |profile: &Option<Profile>| profile.as_ref().and_then(|profile| of(profile).clone());
+                flag.clone().or_else(|| of(&chosen)).or(variable).or_else(|| of(&default))
+            };
+        let certificate_file =
+            file(&self.certificate_file, certificate_file, |profile| &profile.certificate_file);
+        let key_file = file(&self.key_file, key_file, |profile| &profile.key_file);
         let options = Options {
             api_key: self
                 .api_key
@@ -100,7 +136,13 @@ impl Connection {
                 .or_else(|| key_of(&chosen))
                 .or(api_key)
                 .or_else(|| key_of(&default)),
-            ca_file: self.ca_file.clone().or_else(|| ca_of(&chosen)).or(ca_file).or_else(|| ca_of(&default)),
+            ca_file: file(&self.ca_file, ca_file, |profile| &profile.ca_file),
+            // A chain and its key may be in one file.
+            certificate: certificate_file.map(|certificate_file| ClientCertificate {
+                key_file: key_file.unwrap_or_else(|| certificate_file.clone()),
+                certificate_file,
+            }),
+            trace_parent,
             ..Options::default()
         };
         (endpoint, options)
@@ -117,7 +159,7 @@ mod tests {
         Some(Profile {
             endpoint: Some(endpoint.to_owned()),
             api_key: Some(SecretString::from(key)),
-            ca_file: None,
+            ..Profile::default()
         })
     }
 

@@ -25,6 +25,7 @@ enum Own {
     File,
     Input,
     Profile,
+    Unhealthy,
 }
 
 impl Own {
@@ -36,12 +37,14 @@ impl Own {
             Own::File => "cli.file",
             Own::Input => "cli.input",
             Own::Profile => "cli.profile",
+            Own::Unhealthy => "cli.unhealthy",
         }
     }
 
     fn class(self) -> Class {
         match self {
             Own::Runtime => Class::Internal,
+            Own::Unhealthy => Class::Unavailable,
             _ => Class::Rejected,
         }
     }
@@ -78,6 +81,10 @@ impl Failure {
 
     pub(crate) fn profile(message: impl Into<String>) -> Self {
         Own::Profile.failure(message.into())
+    }
+
+    pub(crate) fn unhealthy(message: impl Into<String>) -> Self {
+        Own::Unhealthy.failure(message.into())
     }
 
     pub(crate) fn code(&self) -> &str {

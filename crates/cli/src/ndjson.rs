@@ -112,6 +112,16 @@ impl<T: DeserializeOwned> Reader<T> {
     }
 }
 
+/// How many items a file has behind so many lines; nothing for stdin, which can be read only once.
+pub(crate) fn count_behind(path: &Path, offset: u64) -> Option<u64> {
+    if path == Path::new("-") {
+        return None;
+    }
+    let lines = BufReader::new(File::open(path).ok()?).split(b'\n');
+    let lines = lines.skip(usize::try_from(offset).ok()?).map_while(Result::ok);
+    u64::try_from(lines.filter(|line| !line.trim_ascii().is_empty()).count()).ok()
+}
+
 /// Writes one line. A reader that went away, such as `head`, ends the command without an error.
 pub(crate) fn write(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer(&mut *out, value)?;
@@ -155,10 +165,51 @@ mod tests {
     }
 
     #[test]
+    fn items_behind_an_offset_are_counted_without_empty_lines() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let path = folder.path().join("items");
+        std::fs::write(&path, FOUR).expect("writes");
+        assert_eq!(
+            [0, 2, 4, 9].map(|offset| count_behind(&path, offset)),
+            [Some(4), Some(3), Some(1), Some(0)]
+        );
+        assert_eq!(count_behind(Path::new("-"), 0), None);
+        assert_eq!(count_behind(Path::new("/no/such/file"), 0), None);
+    }
+
+    #[test]
     fn line_too_long_for_any_batch_is_one_of_its_own() {
         let mut lines = reader(FOUR, 0).expect("opens");
         let first = lines.batch(Room { items: 3, bytes: 1 }).expect("reads").expect("has some");
         assert_eq!(texts(&first), ["a"]);
+    }
+
+    #[test]
+    fn any_bytes_are_items_or_a_refusal() {
+        let good = b"{\"partition\":1,\"item\":{\"id\":\"a\",\"payload\":\"aGk=\",\"created_at\":\"2026-11-15T07:05:51Z\"}}\n\n{\"item\":{}}\n";
+        let mut number = 0x2319_2319_u32;
+        let mut random = |below: usize| {
+            number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (number >> 8) as usize % below
+        };
+        for _ in 0..5_000 {
+            let mut bytes = good.to_vec();
+            for _ in 0..=random(3) {
+                let at = random(bytes.len());
+                match random(3) {
+                    0 => bytes[at] = u8::try_from(random(256)).expect("a byte"),
+                    1 => drop(bytes.remove(at)),
+                    _ => bytes.insert(at, b"\n\"{}[]\xff"[random(7)]),
+                }
+            }
+            let lines = Reader::<Stored>::over(Box::new(io::Cursor::new(bytes)), "items".to_owned(), 0);
+            let mut lines = lines.expect("opens");
+            // Ends: each batch is a line at the least, and a refusal is the end.
+            while let Ok(Some(batch)) = lines.batch(Room { items: 1, bytes: 1 }) {
+                assert_eq!(batch.items.len(), 1);
+                assert!(batch.offset <= 8, "{}", batch.offset);
+            }
+        }
     }
 
     #[test]

@@ -20,6 +20,10 @@ pub(crate) enum Done {
     Child(ExitStatus),
     /// The lock was lost under the command.
     Lost,
+    /// All was looked at, and something will hurt.
+    Warnings,
+    /// All was looked at, and something is wrong.
+    Problems,
 }
 
 impl From<bool> for Done {
@@ -34,6 +38,8 @@ impl Done {
             Done::Yes => ExitCode::SUCCESS,
             Done::No => ExitCode::from(3),
             Done::Lost => ExitCode::from(6),
+            Done::Warnings => ExitCode::from(7),
+            Done::Problems => ExitCode::from(8),
             Done::Child(status) => {
                 let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
                 ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))

@@ -18,6 +18,8 @@ pub(crate) struct Profile {
     #[serde(default, deserialize_with = "secret")]
     pub(crate) api_key: Option<SecretString>,
     pub(crate) ca_file: Option<PathBuf>,
+    pub(crate) certificate_file: Option<PathBuf>,
+    pub(crate) key_file: Option<PathBuf>,
 }
 
 fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SecretString>, D::Error> {

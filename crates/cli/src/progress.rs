@@ -22,6 +22,15 @@ impl Progress {
         Progress { verb, count: 0, total, started: Instant::now(), drawn: None, watched }
     }
 
+    /// With an end that is looked for only where somebody watches.
+    pub(crate) fn towards(verb: &'static str, total: impl FnOnce() -> Option<u64>) -> Self {
+        let mut progress = Progress::new(verb, None);
+        if progress.watched {
+            progress.total = total();
+        }
+        progress
+    }
+
     pub(crate) fn add(&mut self, items: usize) {
         self.count += items as u64;
         if self.watched && self.drawn.is_none_or(|drawn| drawn.elapsed() >= REDRAW) {

@@ -20,7 +20,8 @@ fn code(output: &Output) -> i32 {
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn locks_are_set_up_taken_and_released_by_url() {
     let database = Cluster::shared().database().await;
-    let simulator = Simulator::start(Config::new(database.url().parse().expect("a URL"))).await.expect("starts");
+    let simulator =
+        Simulator::start(Config::new(database.url().parse().expect("a URL"))).await.expect("starts");
     let url = format!("dsql://admin:any@{}/postgres?sslmode=disable", simulator.address());
 
     let early = leasehold(&url, &["lock", "acquire", "billing"]).await;

@@ -240,3 +240,24 @@ fn run_stops_a_command_that_holds_too_long_and_does_not_listen() {
     assert!(started.elapsed() < Duration::from_secs(15));
     assert!(String::from_utf8_lossy(&ran.stderr).contains("--hold-max"), "{ran:?}");
 }
+
+#[test]
+fn schemas_are_printed_for_people_and_for_programs() {
+    let home = tempfile::tempdir().expect("temporary folder");
+    let printed = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_leasehold"));
+        let ran = command.env("HOME", home.path()).arg("schema").args(arguments).output().expect("runs");
+        assert!(ran.status.success(), "{arguments:?}: {ran:?}");
+        String::from_utf8(ran.stdout).expect("is text")
+    };
+    for (arguments, field) in [
+        (&["print"][..], "sql"),
+        (&["fence-guard"], "schema_sql"),
+        (&["fence-guard", "--dialect", "redis"], "example_lua"),
+    ] {
+        let json: serde_json::Value =
+            serde_json::from_str(&printed(&[arguments, &["--json"]].concat())).expect("is JSON");
+        let shown = json[field].as_str().expect("is text");
+        assert!(!shown.is_empty() && printed(arguments).starts_with(shown), "{arguments:?}: {json}");
+    }
+}

@@ -1,6 +1,10 @@
-//! The server over PostgreSQL, of which now one, now the other is killed under load.
+//! The server over PostgreSQL, of which now one, now the other is killed under load; and the doctor, who is shown
+//! databases that are broken on purpose.
 
 mod audit;
+mod diagnosis;
+mod doctor_on_postgres;
+mod served;
 mod simulated;
 
 use audit::{Blow, audit, blows};

@@ -35,7 +35,7 @@ fn serve(folder: &Path, arguments: &[&str]) -> Served {
         .map(|line| {
             serde_json::from_str::<Value>(&line.expect("is text")).expect("is JSON without a terminal")
         })
-        .find_map(|event| Some(event["url"].as_str()?.strip_prefix("http://")?.to_owned()))
+        .find_map(|event| Some(event["url"].as_str()?.split_once("://")?.1.to_owned()))
         .expect("the server says where it listens before it ends");
     // Read on to the end: a log that nobody reads must not be what stops the server.
     std::thread::spawn(move || log.for_each(drop));
@@ -244,6 +244,18 @@ fn configuration_is_checked_and_shown_without_secrets() {
         assert!(shown.contains(said), "{said}: {shown}");
     }
     assert!(!shown.contains("hunter2"), "{shown}");
+    let json = leasehold()
+        .current_dir(folder.path())
+        .args(["config", "check", "c.yaml", "--json"])
+        .output()
+        .expect("runs");
+    let told: Value = serde_json::from_slice(&json.stdout).expect("is JSON");
+    assert_eq!(
+        (&told["config"]["limits"]["connections"], &told["logging"]["level"]),
+        (&7.into(), &"warn".into())
+    );
+    assert!(told["store"].as_str().is_some_and(|store| store.contains("orders")), "{told}");
+    assert!(!told.to_string().contains("hunter2"), "{told}");
 
     for (text, words) in [
         ("limits:\n  conections: 7\n", "did you mean `connections`?"),
@@ -271,4 +283,90 @@ fn flags_are_over_the_file() {
     let served = serve(folder.path(), &["--config", "c.yaml", "--log-format", "json", "--log-level", "info"]);
     assert_eq!(served.request("GET", "/health").0, 200);
     assert_eq!(fs::read_dir(folder.path()).expect("reads").count(), 1, "the store is the file's");
+}
+
+#[test]
+fn log_has_colours_only_where_they_are_asked_for() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    for (format, coloured) in [("text", false), ("color", true)] {
+        let mut command = leasehold();
+        command.current_dir(folder.path()).args(["serve", "--address", "127.0.0.1:0", "--store", "memory:"]);
+        let mut process =
+            command.args(["--log-format", format]).stderr(Stdio::piped()).spawn().expect("starts");
+        let mut line = String::new();
+        BufReader::new(process.stderr.take().expect("piped")).read_line(&mut line).expect("reads");
+        process.kill().expect("ends");
+        process.wait().expect("ends");
+        assert!(line.contains("leasehold is serving"), "{line}");
+        assert_eq!(line.contains('\u{1b}'), coloured, "{format}: {line}");
+    }
+}
+
+#[test]
+fn certificates_given_by_flags_are_served_and_believed() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let issued = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
+    fs::write(folder.path().join("tls.crt"), issued.cert.pem()).expect("writes");
+    fs::write(folder.path().join("tls.key"), issued.signing_key.serialize_pem()).expect("writes");
+    let flags = ["--store", "memory:", "--tls-certificate", "tls.crt", "--tls-key", "tls.key"];
+    let served = serve(folder.path(), &flags);
+    let port = served.address.rsplit(':').next().expect("a port");
+    let list = |ca: &[&str]| {
+        let mut command = leasehold();
+        command.current_dir(folder.path()).args(["queue", "list", "--json", "--endpoint"]);
+        let endpoint = format!("https://localhost:{port}");
+        command.arg(endpoint).args(ca).stdout(Stdio::piped()).stderr(Stdio::piped()).output().expect("runs")
+    };
+    let believed = list(&["--ca-file", "tls.crt"]);
+    assert!(believed.status.success(), "{}", String::from_utf8_lossy(&believed.stderr));
+    assert!(!list(&[]).status.success(), "nobody else knows the certificate");
+    let (status, told) = served.request("GET", "/health");
+    assert!(status == 400 && told.contains("speaks HTTPS"), "{told}");
+    served.signal("TERM");
+    assert!(served.ended().success());
+
+    let (code, message) = refused(folder.path(), &["serve", "--tls-certificate", "tls.crt"]);
+    assert!(code == Some(2) && message.contains("server.tls_incomplete"), "{code:?} {message}");
+}
+
+#[test]
+fn health_is_told_by_exit_code_and_waited_for() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let health = |endpoint: &str, more: &[&str]| {
+        let mut command = leasehold();
+        command.current_dir(folder.path()).env("HOME", folder.path()).env_remove("XDG_CONFIG_HOME");
+        command.args(["health", "--endpoint", endpoint]).args(more).output().expect("runs")
+    };
+    let served = serve(folder.path(), &["--store", "memory:"]);
+    let well = health(&format!("http://{}", served.address), &["--json"]);
+    assert_eq!(well.status.code(), Some(0), "{well:?}");
+    let report: Value = serde_json::from_slice(&well.stdout).expect("is JSON");
+    assert_eq!(report["status"], "pass");
+
+    let unwell =
+        serve(folder.path(), &["--store", "postgres://app:hunter2@127.0.0.1:1/app?connect_timeout=1"]);
+    let told = health(&format!("http://{}", unwell.address), &[]);
+    assert_eq!(told.status.code(), Some(4), "{told:?}");
+    let message = String::from_utf8_lossy(&told.stderr);
+    assert!(message.contains("cli.unhealthy") && message.contains("doctor"), "{message}");
+    assert!(told.stdout.is_empty(), "{told:?}");
+
+    // Started while it is waited for.
+    let address = served.address.clone();
+    let stopped = served;
+    stopped.signal("TERM");
+    assert_eq!(stopped.ended().code(), Some(0));
+    assert_eq!(health(&format!("http://{address}"), &[]).status.code(), Some(4));
+    let waiting = std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| health(&format!("http://{address}"), &["--timeout", "20s"]));
+        let started = leasehold()
+            .current_dir(folder.path())
+            .args(["serve", "--store", "memory:", "--address", &address, "--log-level", "error"])
+            .spawn()
+            .expect("starts");
+        let ended = waiting.join().expect("does not panic");
+        drop(Served { process: started, address: address.clone() });
+        ended
+    });
+    assert_eq!(waiting.status.code(), Some(0), "{waiting:?}");
 }

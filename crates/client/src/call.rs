@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
-use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, request, response};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
@@ -14,7 +14,7 @@ use prost::Message;
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::connect::{Connector, roots_of, system_roots};
-use crate::{Endpoint, Error, Options, Result};
+use crate::{Endpoint, Error, Options, Result, TraceParent};
 
 /// How much longer than its own wait a question may take.
 const WAIT_SLACK: Duration = Duration::from_secs(10);
@@ -32,6 +32,7 @@ pub(crate) struct Caller {
     /// Marked as sensitive, so that nothing prints it.
     authorization: Option<HeaderValue>,
     timeout: Duration,
+    pub(crate) trace_parent: Option<TraceParent>,
 }
 
 impl Caller {
@@ -44,12 +45,18 @@ impl Caller {
     }
 
     pub(crate) fn with_options(endpoint: Endpoint, options: &Options) -> Result<Self> {
-        let mut caller = match (&options.ca_file, endpoint.is_encrypted()) {
-            (Some(path), true) => {
-                Caller::over(Connector::encrypted(roots_of(path)?), endpoint, options.timeout)
+        let connector = match endpoint.is_encrypted() {
+            true => {
+                let roots = options.ca_file.as_deref().map_or_else(|| Ok(system_roots()), roots_of)?;
+                match &options.certificate {
+                    Some(certificate) => Connector::certified(roots, certificate)?,
+                    None => Connector::encrypted(roots),
+                }
             }
-            _ => Caller::new(endpoint, options.timeout),
+            false => Connector::clear_text(),
         };
+        let mut caller = Caller::over(connector, endpoint, options.timeout);
+        caller.trace_parent = options.trace_parent.clone();
         caller.authorization = options.api_key.as_ref().map(bearer).transpose()?;
         Ok(caller)
     }
@@ -57,7 +64,7 @@ impl Caller {
     fn over(connector: Connector, endpoint: Endpoint, timeout: Duration) -> Self {
         // A call is never repeated behind our back: whether it may be is the caller's to know.
         let client = Client::builder(TokioExecutor::new()).retry_canceled_requests(false).build(connector);
-        Caller { endpoint, client, authorization: None, timeout }
+        Caller { endpoint, client, authorization: None, timeout, trace_parent: None }
     }
 
     /// Dropping the call midway closes its connection; the server may have acted.
@@ -88,26 +95,46 @@ impl Caller {
     }
 
     async fn exchange<A: Message + Default>(&self, path: &str, question: Vec<u8>) -> Result<A> {
-        let mut request = Request::builder()
+        let request = Request::builder()
             .method(Method::POST)
             .uri(self.endpoint.uri(path))
             .header(CONTENT_TYPE, PROTOBUF)
             .header(ACCEPT, PROTOBUF);
+        let (head, body) = self.send(request, question.into()).await?;
+        match head.status {
+            StatusCode::OK => A::decode(body).map_err(|error| self.unreadable(error)),
+            status => Err(self.refused(path, status, &head.headers, body)),
+        }
+    }
+
+    /// Asks for a page; what it answers with one of these statuses is its answer.
+    pub(crate) async fn get(&self, path: &str, answers: &[StatusCode]) -> Result<(StatusCode, Bytes)> {
+        let request = Request::builder().method(Method::GET).uri(self.endpoint.uri(path));
+        let (head, body) = match tokio::time::timeout(self.timeout, self.send(request, Bytes::new())).await {
+            Ok(answered) => answered?,
+            Err(elapsed) => return Err(self.lost(elapsed)),
+        };
+        match answers.contains(&head.status) {
+            true => Ok((head.status, body)),
+            false => Err(self.refused(path, head.status, &head.headers, body)),
+        }
+    }
+
+    async fn send(&self, mut request: request::Builder, body: Bytes) -> Result<(response::Parts, Bytes)> {
         if let Some(authorization) = &self.authorization {
             request = request.header(AUTHORIZATION, authorization);
         }
-        let request = request.body(Full::new(question.into())).expect("the parts of the request are valid");
+        if let Some(parent) = &self.trace_parent {
+            request = request.header("traceparent", parent.header());
+        }
+        let request = request.body(Full::new(body)).expect("the parts of the request are valid");
         let response = self.client.request(request).await.map_err(|error| match error.is_connect() {
             true => Error::Connect { endpoint: self.endpoint.to_string(), source: error },
             false => self.lost(error),
         })?;
         let (head, body) = response.into_parts();
         let body = Limited::new(body, ANSWER_BYTES_MAX).collect().await;
-        let body = body.map_err(|error| self.lost(error))?.to_bytes();
-        match head.status {
-            StatusCode::OK => A::decode(body).map_err(|error| self.unreadable(error)),
-            status => Err(self.refused(path, status, &head.headers, body)),
-        }
+        Ok((head, body.map_err(|error| self.lost(error))?.to_bytes()))
     }
 
     /// Errors come as protobuf like any answer; what was refused before its headers were read is told in JSON.
@@ -132,7 +159,7 @@ impl Caller {
         Error::Lost { endpoint: self.endpoint.to_string(), source: source.into() }
     }
 
-    fn unreadable(&self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+    pub(crate) fn unreadable(&self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
         Error::Unreadable { endpoint: self.endpoint.to_string(), source: source.into() }
     }
 }

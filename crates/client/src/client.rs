@@ -7,7 +7,7 @@ use leasehold_core::duration;
 use prost::Message;
 
 use crate::call::Caller;
-use crate::{Endpoint, Options, Result};
+use crate::{Endpoint, Options, Result, TraceParent};
 
 /// Queues, their items, and who may use them, through a server. Cheap to clone; clones share their connections.
 ///
@@ -15,13 +15,21 @@ use crate::{Endpoint, Options, Result};
 /// acted, except on a lease that was still waiting.
 #[derive(Debug, Clone)]
 pub struct Client {
-    caller: Caller,
+    pub(crate) caller: Caller,
 }
 
 impl Client {
     /// Over a server. Connects when it is first used.
     pub fn new(endpoint: Endpoint, options: &Options) -> Result<Self> {
         Ok(Client { caller: Caller::with_options(endpoint, options)? })
+    }
+
+    /// The same client, with requests that belong to this trace.
+    #[must_use]
+    pub fn traced(&self, parent: TraceParent) -> Self {
+        let mut caller = self.caller.clone();
+        caller.trace_parent = Some(parent);
+        Client { caller }
     }
 
     pub(crate) async fn ask<Q: Message, A: Message + Default>(&self, path: &str, question: &Q) -> Result<A> {

@@ -9,15 +9,16 @@ use std::time::Duration;
 use http::Uri;
 use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
 use hyper_util::rt::TokioIo;
+use rustls::client::WantsClientCert;
 use rustls::crypto::ring;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{ClientConfig, ConfigBuilder, RootCertStore};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsConnector;
 use tower_service::Service;
 
-use crate::{Error, Result};
+use crate::{ClientCertificate, Error, Result};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -41,13 +42,37 @@ impl Connector {
     }
 
     pub(crate) fn encrypted(roots: RootCertStore) -> Self {
-        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .expect("the provider has the versions that rustls calls safe")
-            .with_root_certificates(roots)
-            .with_no_client_auth();
+        Connector::over_tls(client_config(roots).with_no_client_auth())
+    }
+
+    /// As [`Connector::encrypted`], with a certificate for servers that ask for one.
+    pub(crate) fn certified(roots: RootCertStore, certificate: &ClientCertificate) -> Result<Self> {
+        let ClientCertificate { certificate_file, key_file } = certificate;
+        let refused = |path: &Path, reason: String| Error::Certificate { path: path.to_owned(), reason };
+        let chain =
+            CertificateDer::pem_file_iter(certificate_file).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+        let chain = chain.map_err(|error| refused(certificate_file, error.to_string()))?;
+        let key = PrivateKeyDer::from_pem_file(key_file).map_err(|error| match error {
+            pem::Error::Io(error) => refused(key_file, error.to_string()),
+            // Others may repeat a line of it.
+            _ => refused(key_file, "it has no private key in PEM".to_owned()),
+        })?;
+        let config = client_config(roots)
+            .with_client_auth_cert(chain, key)
+            .map_err(|error| refused(certificate_file, error.to_string()))?;
+        Ok(Connector::over_tls(config))
+    }
+
+    fn over_tls(config: ClientConfig) -> Self {
         Connector { tls: Some(TlsConnector::from(Arc::new(config))), ..Connector::clear_text() }
     }
+}
+
+fn client_config(roots: RootCertStore) -> ConfigBuilder<ClientConfig, WantsClientCert> {
+    ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("the provider has the versions that rustls calls safe")
+        .with_root_certificates(roots)
 }
 
 /// What the system trusts. Nothing, where it has no certificates: every handshake then fails and says so.

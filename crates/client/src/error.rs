@@ -31,9 +31,20 @@ pub enum Error {
     /// The API key has characters that no key has.
     #[error("the API key is not one: it has characters that cannot be sent")]
     ApiKey,
+    /// Not a place in a trace.
+    #[error("not a traceparent such as 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")]
+    TraceParent,
     /// The certificates to trust cannot be read.
     #[error("the certificates to trust in {path} cannot be read: {reason}", path = path.display())]
     CaFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The certificate to show, or its key, cannot be used.
+    #[error("the client certificate or key in {path} cannot be used: {reason}", path = path.display())]
+    Certificate {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
@@ -73,6 +84,8 @@ impl Error {
             Error::Endpoint { .. } => "client.endpoint",
             Error::ApiKey => "client.api_key",
             Error::CaFile { .. } => "client.ca_file",
+            Error::TraceParent => "client.trace_parent",
+            Error::Certificate { .. } => "client.certificate",
             Error::Connect { .. } => "client.connect",
             Error::Lost { .. } => "client.lost_answer",
             Error::Answered { .. } => "client.answered",
@@ -83,7 +96,11 @@ impl Error {
     /// What the caller should do next.
     pub fn class(&self) -> Class {
         match self {
-            Error::Endpoint { .. } | Error::ApiKey | Error::CaFile { .. } => Class::Rejected,
+            Error::Endpoint { .. }
+            | Error::ApiKey
+            | Error::CaFile { .. }
+            | Error::Certificate { .. }
+            | Error::TraceParent => Class::Rejected,
             Error::Connect { .. } => Class::Unavailable,
             Error::Lost { .. } | Error::Unreadable { .. } => Class::Indeterminate,
             Error::Answered { status, details, .. } => match status {

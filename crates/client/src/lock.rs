@@ -210,7 +210,11 @@ fn failed(operation: &'static str, error: Error) -> LockError {
             let code = details.get("code").map(String::as_str).unwrap_or_default();
             LockCode::ALL.into_iter().find(|known| known.as_str() == code).unwrap_or(LockCode::Internal)
         }
-        Error::Endpoint { .. } | Error::ApiKey | Error::CaFile { .. } => LockCode::InvalidArgument,
+        Error::Endpoint { .. }
+        | Error::ApiKey
+        | Error::CaFile { .. }
+        | Error::Certificate { .. }
+        | Error::TraceParent => LockCode::InvalidArgument,
         Error::Connect { .. } | Error::Lost { .. } => LockCode::ServiceUnavailable,
         Error::Unreadable { .. } => LockCode::Internal,
     };

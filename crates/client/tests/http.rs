@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use leasehold_client::{Endpoint, HttpBackend};
+use leasehold_api::queue::QueuesListRequest;
+use leasehold_client::{Client, Endpoint, HttpBackend, Options};
 use leasehold_core::{Class, Key, LockCode, LockId, ManualClock, Timestamp, Ttl};
 use leasehold_locks::backend::memory::MemoryBackend;
 use leasehold_locks::conformance::Harness;
@@ -104,4 +105,35 @@ async fn what_is_no_leasehold_server_is_told_apart() {
         backend(address).is_locked(&Key::parse("a").expect("is a key")).await.expect_err("no reply of ours");
     let cause = std::error::Error::source(&refused).expect("has a cause").to_string();
     assert!(cause.contains("cannot be read"), "{cause}");
+}
+
+#[tokio::test]
+async fn trace_of_the_caller_is_told_with_every_request() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("binds");
+    let endpoint: Endpoint =
+        format!("http://{}", listener.local_addr().expect("bound")).parse().expect("one");
+    let heads = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.expect("accepts");
+        let mut heads = Vec::new();
+        for _ in 0..2 {
+            let mut read = Vec::new();
+            while !read.ends_with(b"\r\n\r\n") {
+                read.push(stream.read_u8().await.expect("a head"));
+            }
+            heads.push(String::from_utf8(read).expect("text").to_ascii_lowercase());
+            let answer =
+                b"HTTP/1.1 200 OK\r\nContent-Type: application/protobuf\r\nContent-Length: 0\r\n\r\n";
+            stream.write_all(answer).await.expect("answers");
+        }
+        heads
+    });
+    let client = Client::new(endpoint, &Options::default()).expect("a client");
+    let nothing = QueuesListRequest::default();
+    client.list_queues(&nothing).await.expect("is answered");
+    client.traced(PARENT.parse().expect("a trace")).list_queues(&nothing).await.expect("is answered");
+    let heads = heads.await.expect("no panic");
+    assert!(!heads[0].contains("traceparent"), "{heads:?}");
+    assert!(heads[1].contains(&format!("traceparent: {PARENT}\r\n")), "{heads:?}");
 }

@@ -6,23 +6,44 @@ use std::path::Path;
 use std::sync::Arc;
 
 use leasehold_api::queue::QueuesListRequest;
-use leasehold_client::{Client, Error, Options};
-use rustls::ServerConfig;
+use leasehold_client::{Client, ClientCertificate, Error, Options};
 use rustls::crypto::ring;
-use rustls::pki_types::PrivateKeyDer;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_rustls::TlsAcceptor;
 
 /// Answers every request on every connection with an empty list, under a certificate for this name.
 async fn serve(name: &str) -> (SocketAddr, tempfile::NamedTempFile) {
+    serve_as(name, None).await
+}
+
+/// As [`serve`], only to clients with this certificate.
+async fn serve_to(client: CertificateDer<'static>) -> (SocketAddr, tempfile::NamedTempFile) {
+    serve_as("localhost", Some(client)).await
+}
+
+async fn serve_as(
+    name: &str,
+    client: Option<CertificateDer<'static>>,
+) -> (SocketAddr, tempfile::NamedTempFile) {
     let issued = rcgen::generate_simple_self_signed([name.to_owned()]).expect("a certificate");
     let key = PrivateKeyDer::try_from(issued.signing_key.serialize_der()).expect("a key");
-    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+    let provider = Arc::new(ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
-        .expect("the usual versions")
-        .with_no_client_auth()
-        .with_single_cert(vec![issued.cert.der().clone()], key)
-        .expect("they belong together");
+        .expect("the usual versions");
+    let config = match client {
+        Some(client) => {
+            let mut roots = RootCertStore::empty();
+            roots.add(client).expect("a certificate");
+            let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
+            config.with_client_cert_verifier(verifier.expect("one root"))
+        }
+        None => config.with_no_client_auth(),
+    };
+    let config = config.with_single_cert(vec![issued.cert.der().clone()], key).expect("they belong together");
     let acceptor = TlsAcceptor::from(Arc::new(config));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("binds");
     let address = listener.local_addr().expect("bound");
@@ -60,6 +81,28 @@ async fn certificate_is_believed_if_it_is_in_the_file_and_has_the_name() {
     assert!(matches!(unknown, Error::Connect { .. }), "nothing was sent: {unknown:?}");
     let other_name = list(&format!("https://127.0.0.1:{}", address.port()), Some(file.path())).await;
     assert!(matches!(other_name, Err(Error::Connect { .. })), "{other_name:?}");
+}
+
+#[tokio::test]
+async fn certificate_is_shown_to_a_server_that_requires_one() {
+    let authority = rcgen::generate_simple_self_signed(["client".to_owned()]).expect("a certificate");
+    let (address, file) = serve_to(authority.cert.der().clone()).await;
+    let endpoint = format!("https://localhost:{}", address.port());
+    let folder = tempfile::tempdir().expect("a folder");
+    let (certificate_file, key_file) = (folder.path().join("c.pem"), folder.path().join("k.pem"));
+    std::fs::write(&certificate_file, authority.cert.pem()).expect("writes");
+    std::fs::write(&key_file, authority.signing_key.serialize_pem()).expect("writes");
+    let list = async |certificate| {
+        let options = Options { ca_file: Some(file.path().to_owned()), certificate, ..Options::default() };
+        let client = Client::new(endpoint.parse()?, &options)?;
+        client.list_queues(&QueuesListRequest::default()).await
+    };
+    let shown = ClientCertificate { certificate_file: certificate_file.clone(), key_file };
+    assert_eq!(list(Some(shown)).await.expect("answers").items.len(), 0);
+    list(None).await.expect_err("the server requires one");
+    let no_key = ClientCertificate { certificate_file: certificate_file.clone(), key_file: certificate_file };
+    let refused = list(Some(no_key)).await.expect_err("has no key");
+    assert_eq!(refused.code(), "client.certificate", "{refused}");
 }
 
 #[tokio::test]

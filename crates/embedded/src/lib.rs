@@ -10,11 +10,13 @@ pub mod faults;
 mod file;
 mod folder;
 mod format;
+mod inspect;
 mod job;
 mod store;
 mod writer;
 
 pub use error::{Error, Result};
 pub use format::FORMAT;
+pub use inspect::{Found, Inspection, inspect};
 pub use job::Written;
 pub use store::Store;

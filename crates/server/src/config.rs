@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use leasehold_locks::backend::{BackendLocation, BackendOptions};
 
-use crate::StoreLocation;
+use crate::{StoreLocation, TlsConfig, TracingConfig};
 
 /// Where the server listens when nothing else is said: loopback, so that a first try is not a public service.
 pub const DEFAULT_ADDRESS: &str = "127.0.0.1:2319";
@@ -27,6 +27,10 @@ pub struct Config {
     pub locks: LocksConfig,
     /// How much is served at once, and how much one request may carry.
     pub limits: LimitsConfig,
+    /// How TLS is spoken at the address; clear text if nothing is said. The address for operators is in clear text.
+    pub tls: Option<TlsConfig>,
+    /// Where traces of requests go; nowhere if nothing is said. Only in builds with the feature `otlp`.
+    pub tracing: Option<TracingConfig>,
     /// How long clients may keep the server waiting.
     pub timeouts: TimeoutsConfig,
     /// Where tests of clients may hold queues and move time; only in builds with the feature `test-hooks`, and only
@@ -48,6 +52,8 @@ impl Config {
             auth: leasehold_access::Driver::default(),
             locks: LocksConfig::default(),
             limits: LimitsConfig::default(),
+            tls: None,
+            tracing: None,
             timeouts: TimeoutsConfig::default(),
             test_hooks: None,
             stop_timeout: Duration::from_secs(10),
@@ -60,6 +66,8 @@ impl Config {
 pub struct LimitsConfig {
     /// Connections served at once; further ones wait to be accepted.
     pub connections: usize,
+    /// Requests served at once on one connection, where it speaks HTTP/2.
+    pub streams: u32,
     /// Items of a produce.
     pub produce_items: usize,
     /// Items of a lease.
@@ -79,6 +87,7 @@ impl Default for LimitsConfig {
         let engine = leasehold_queue::Config::default();
         LimitsConfig {
             connections: 1_000,
+            streams: 100,
             produce_items: engine.limits.produce_items_max,
             lease_items: engine.limits.lease_items_max,
             complete_items: engine.limits.complete_items_max,
@@ -100,6 +109,8 @@ pub struct TimeoutsConfig {
     pub body: Duration,
     /// For the client to take the next piece of an answer.
     pub write: Duration,
+    /// For a TLS handshake, from its first byte to its last.
+    pub handshake: Duration,
 }
 
 impl Default for TimeoutsConfig {
@@ -108,6 +119,7 @@ impl Default for TimeoutsConfig {
             idle: Duration::from_secs(120),
             body: Duration::from_secs(30),
             write: Duration::from_secs(30),
+            handshake: Duration::from_secs(10),
         }
     }
 }

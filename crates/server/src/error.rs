@@ -69,6 +69,40 @@ pub enum Error {
         /// As given.
         given: String,
     },
+    /// A file of `tls:` cannot be used.
+    #[error("{field} {path} cannot be used: {reason}", path = path.display())]
+    TlsFile {
+        /// Which.
+        field: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Certificate and key do not belong together.
+    #[error("tls.certificate-file and tls.key-file are refused: {reason}")]
+    TlsPair {
+        /// Why.
+        reason: String,
+    },
+    /// Something that `tls:` cannot do without is not said.
+    #[error("tls needs {missing}")]
+    TlsIncomplete {
+        /// What.
+        missing: &'static str,
+    },
+    /// Traces are asked of a build without them.
+    #[error("tracing is not compiled into this build; build with the feature otlp, or remove it")]
+    TracingMissing,
+    /// Traces cannot be sent there.
+    #[error("tracing.endpoint is not a url such as http://127.0.0.1:4318/v1/traces")]
+    TracingEndpoint,
+    /// A part of the traces that is none.
+    #[error("tracing.sample-ratio is {given}, not a number from 0 to 1")]
+    TracingSampleRatio {
+        /// As given.
+        given: f64,
+    },
     /// Test hooks are asked of a build without them.
     #[error("test-hooks are not compiled into this build; build with the feature test-hooks, or remove them")]
     TestHooksMissing,
@@ -153,6 +187,12 @@ impl Error {
             Error::AuthDriver { .. } => "server.auth_driver",
             Error::LogHandler { .. } => "server.log_handler",
             Error::Timeout { .. } => "server.timeout",
+            Error::TlsFile { .. } => "server.tls_file",
+            Error::TlsPair { .. } => "server.tls_pair",
+            Error::TlsIncomplete { .. } => "server.tls_incomplete",
+            Error::TracingMissing => "server.tracing_missing",
+            Error::TracingEndpoint => "server.tracing_endpoint",
+            Error::TracingSampleRatio { .. } => "server.tracing_sample_ratio",
             Error::TestHooksMissing => "server.test_hooks_missing",
             Error::TestHooksPublic { .. } => "server.test_hooks_public",
             Error::ConnectionStringMissing => "server.connection_string_missing",
@@ -182,6 +222,12 @@ impl Error {
             | Error::AuthDriver { .. }
             | Error::LogHandler { .. }
             | Error::Timeout { .. }
+            | Error::TlsFile { .. }
+            | Error::TlsPair { .. }
+            | Error::TlsIncomplete { .. }
+            | Error::TracingMissing
+            | Error::TracingEndpoint
+            | Error::TracingSampleRatio { .. }
             | Error::TestHooksMissing
             | Error::TestHooksPublic { .. }
             | Error::ConnectionStringMissing

@@ -14,10 +14,11 @@ mod reply;
 mod routes;
 mod server;
 mod services;
+mod spans;
 mod store;
 #[cfg(feature = "test-hooks")]
 mod test_hooks;
-mod write_timeout;
+mod tls;
 
 pub use config::{
     Config, DEFAULT_ADDRESS, DEFAULT_STORE, LimitsConfig, LocksConfig, PartitionsConfig, QueueConfig,
@@ -27,3 +28,5 @@ pub use config_file::{ConfigFile, EffectiveConfig, LogHandler};
 pub use error::{Error, Result};
 pub use location::StoreLocation;
 pub use server::Server;
+pub use spans::{TracingConfig, TracingOptions};
+pub use tls::{ClientAuth, TlsConfig, TlsOptions, TlsVersion};

@@ -1,3 +1,4 @@
+use std::convert::Infallible;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::connections::Connections;
 use crate::services::Services;
+use crate::tls::Tls;
 use crate::{Config, Error, Result, TimeoutsConfig, recorder, routes};
 
 /// Connections served at once where only operators and tests connect.
@@ -20,6 +22,7 @@ pub struct Server {
     listener: Listener,
     admin: Option<Listener>,
     test_hooks: Option<Listener>,
+    tls: Option<Arc<Tls>>,
     services: Services,
     timeouts: TimeoutsConfig,
     stop_timeout: Duration,
@@ -39,6 +42,7 @@ impl Server {
     }
 
     async fn serve(config: &Config, services: Services) -> Result<Self> {
+        let tls = config.tls.as_ref().map(Tls::open).transpose()?.map(Arc::new);
         let listener = Listener::bind(&config.address).await?;
         let admin = match &config.admin_address {
             Some(address) => Some(Listener::bind(address).await?),
@@ -50,7 +54,7 @@ impl Server {
         };
         recorder::recorder();
         let Config { timeouts, stop_timeout, .. } = *config;
-        Ok(Server { listener, admin, test_hooks, services, timeouts, stop_timeout })
+        Ok(Server { listener, admin, test_hooks, tls, services, timeouts, stop_timeout })
     }
 
     /// Where it listens: the real port when port 0 was asked for.
@@ -86,13 +90,17 @@ impl Server {
         let connections = Connections {
             listener: self.listener.socket,
             router: routes::router(self.services.clone(), self.admin.is_some()),
+            tls: self.tls.clone(),
             limit: self.services.limits.connections,
+            streams: self.services.limits.streams,
             timeouts: self.timeouts,
         };
         let for_few = |listener: Listener, router| Connections {
             listener: listener.socket,
             router,
+            tls: None,
             limit: FEW_CONNECTIONS,
+            streams: self.services.limits.streams,
             timeouts: self.timeouts,
         };
         let admin = self.admin.map(|listener| for_few(listener, routes::admin_router(self.services.clone())));
@@ -104,14 +112,24 @@ impl Server {
         let others = admin.into_iter().chain(test_hooks).map(|listening| listening.serve(closed.clone()));
         let others = others.collect::<JoinSet<()>>().join_all();
         tokio::select! {
-            _ = async { tokio::join!(connections.serve(closed.clone()), others, stopped) } => Ok(()),
+            _ = async { tokio::join!(connections.serve(closed.clone()), others, stopped) } => {}
             () = out_of_time => {
                 tracing::warn!(stop_timeout = ?self.stop_timeout, "cut the requests that were still running");
-                Ok(())
             }
+            never = reload(self.tls) => match never {},
             never = recorder::upkeep() => match never {},
             never = self.services.prepare() => match never {},
         }
+        self.services.spans.clone().close().await;
+        Ok(())
+    }
+}
+
+/// Keeps the certificate as new as its files.
+async fn reload(tls: Option<Arc<Tls>>) -> Infallible {
+    match tls {
+        Some(tls) => tls.reload().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -1,5 +1,6 @@
 use std::collections::HashMap;
 use std::future;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ use leasehold_txn::{Pool, Registry};
 
 use crate::reply::Reply;
 use crate::routes::Bodies;
+use crate::spans::Spans;
 use crate::store::Store;
 use crate::{Config, LimitsConfig, LocksConfig, QueueConfig, Result};
 
@@ -26,15 +28,26 @@ const PREPARE_PAUSE: Duration = Duration::from_secs(2);
 /// The name of the one place for partitions, where none are configured.
 const ONLY_STORE: &str = "main";
 
-/// The faces over the open store: what routes call.
+/// The faces over the open store: what routes call. Every layer of every request has a clone.
 #[derive(Clone)]
-pub(crate) struct Services {
+pub(crate) struct Services(Arc<Faces>);
+
+impl Deref for Services {
+    type Target = Faces;
+
+    fn deref(&self) -> &Faces {
+        &self.0
+    }
+}
+
+pub(crate) struct Faces {
     pub(crate) store: Store,
     pub(crate) engine: Engine,
     pub(crate) access: Access,
     pub(crate) locks: Locks,
     pub(crate) limits: LimitsConfig,
     pub(crate) bodies: Bodies,
+    pub(crate) spans: Spans,
     #[cfg(feature = "test-hooks")]
     pub(crate) test_clock: crate::test_hooks::TestClock,
     /// A backend whose tables may have to be made.
@@ -99,7 +112,7 @@ impl Services {
                 ..leasehold_access::Config::default()
             },
         );
-        Ok(Services {
+        Ok(Services(Arc::new(Faces {
             store,
             engine,
             access,
@@ -107,10 +120,11 @@ impl Services {
             limits: config.limits,
             #[cfg(feature = "test-hooks")]
             test_clock,
-            bodies: Bodies::new(config.limits.body_bytes, config.timeouts.body),
+            spans: Spans::open(config.tracing.as_ref())?,
+            bodies: Bodies::new(&config.limits, config.timeouts.body),
             unprepared,
             configured_queues: config.queues.queues.clone().into(),
-        })
+        })))
     }
 
     /// Whether the caller may do this with the queue. One who may not learns nothing of whether it exists.
@@ -125,8 +139,25 @@ impl Services {
         }
         let found = self.engine.queue(queue).await;
         let namespace = found.as_ref().map_or(DEFAULT_NAMESPACE, |info| info.namespace.as_str());
-        self.access.authorise(caller, namespace, permission).await?;
+        self.permit_in(caller, namespace, permission, queue).await?;
         found.map(drop).map_err(Reply::from)
+    }
+
+    /// Whether the caller may do this with queues of the namespace. That one may not change or delete them is audited.
+    pub(crate) async fn permit_in(
+        &self,
+        caller: &Principal,
+        namespace: &str,
+        permission: Permission,
+        queue: &QueueName,
+    ) -> Result<(), Reply> {
+        use Permission::{QueueClear, QueueCreate, QueueDelete, QueueUpdate};
+        let permitted = self.access.authorise(caller, namespace, permission).await;
+        let is_change = matches!(permission, QueueClear | QueueCreate | QueueDelete | QueueUpdate);
+        if is_change && matches!(permitted, Err(leasehold_access::Error::Denied)) {
+            self.access.audit_denied(caller, permission, queue.as_str());
+        }
+        Ok(permitted?)
     }
 
     /// Mistakes in the partition are told before those in what follows it.

@@ -72,7 +72,26 @@ async fn requests_are_logged_without_payloads_and_secrets() {
         server.request(request, "/v1/queue.stats", r#"{"queue_name": "q"}"#).await;
     }
 
+    let delete = http::Request::post("/").header("authorization", bearer.as_str());
+    server.request(delete, "/v1/queues.delete", r#"{"queue_name": "q"}"#).await;
+    server.done("/v1/queue.clear", json!({"queue_name": "q", "queue": true})).await;
+    let update = json!({"queue_name": "q", "requested_partitions": 1});
+    server.done("/v1/queues.update", update).await;
+    server.done("/v1/queues.delete", json!({"queue_name": "q", "force": true})).await;
+
     let log = log.text();
+    for audited in [
+        "action=\"queue.create\" object=\"q\" outcome=\"done\"",
+        "action=\"queue.clear\" object=\"q\" outcome=\"done\"",
+        "action=\"queue.update\" object=\"q\" outcome=\"done\"",
+        "action=\"queue.delete\" object=\"q\" outcome=\"done\"",
+        "action=\"queue.delete\" object=\"q\" outcome=\"denied\"",
+        "action=\"user.create\"",
+        "action=\"apikey.create\"",
+    ] {
+        let mut lines = log.lines().filter(|line| line.contains("leasehold::audit"));
+        assert!(lines.any(|line| line.contains(audited) && line.contains("actor=")), "{audited}: {log}");
+    }
     let user = user.as_str().expect("text");
     for expected in [
         "leasehold::access",

@@ -4,6 +4,8 @@
 mod access;
 #[path = "wire/connections.rs"]
 mod connections;
+#[path = "wire/openapi.rs"]
+mod openapi;
 #[path = "wire/operators.rs"]
 mod operators;
 #[path = "wire/test_hooks.rs"]

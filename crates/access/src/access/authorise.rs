@@ -58,6 +58,17 @@ impl Access {
         permitted
     }
 
+    /// Leaves a trace of what somebody did with something else than namespaces, users, keys, roles and bindings, whose
+    /// changes leave their own.
+    pub fn audit_done(&self, actor: &Principal, action: Permission, object: &str) {
+        audit::done(actor, action, object);
+    }
+
+    /// As [`audit_done`](Self::audit_done), of what somebody tried to do and may not.
+    pub fn audit_denied(&self, actor: &Principal, action: Permission, object: &str) {
+        audit::denied(actor, action, object);
+    }
+
     async fn permissions(&self, principal: &Principal, namespace: Namespace) -> Result<PermissionSet> {
         let store = self.role_bindings().map_err(|missing| {
             let reason = missing.to_string();

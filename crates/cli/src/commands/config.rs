@@ -3,9 +3,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use leasehold_server::{ConfigFile, EffectiveConfig};
+use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::output::{self, Done};
+use crate::output::{self, Done, print};
 
 /// Look at configuration files of the server.
 #[derive(Debug, Args)]
@@ -26,6 +27,10 @@ enum Verb {
 struct Check {
     /// The file (YAML)
     file: PathBuf,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Config {
@@ -43,6 +48,13 @@ impl Check {
         let handler = file.log_handler()?.map_or("auto", |handler| handler.as_str());
         let level = file.log_level().unwrap_or("info");
         let effective = EffectiveConfig(&config);
+        if self.json {
+            let shown: Value = serde_saphyr::from_str(&effective.to_string()).expect("it is YAML");
+            let store = config.store.to_string();
+            let logging = json!({ "handler": handler, "level": level });
+            print(true, &json!({ "store": store, "config": shown, "logging": logging }), String::new);
+            return Ok(Done::Yes);
+        }
         output::written(writeln!(io::stdout(), "{effective}# logging: {handler}, {level}"))?;
         Ok(Done::Yes)
     }

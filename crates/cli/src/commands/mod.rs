@@ -3,8 +3,10 @@ mod bench;
 mod binding;
 mod completions;
 mod config;
+mod doctor;
 mod dsql_lint;
 mod dsql_sim;
+mod health;
 mod items;
 mod lock;
 mod man;
@@ -14,6 +16,7 @@ mod queue;
 mod role;
 mod schema;
 pub(crate) mod serve;
+mod top;
 mod user;
 
 use std::future::Future;
@@ -38,6 +41,9 @@ pub(crate) enum Command {
     Binding(binding::Binding),
     Schema(schema::Schema),
     Bench(bench::Bench),
+    Top(top::Top),
+    Doctor(doctor::Doctor),
+    Health(health::Health),
     DsqlSim(dsql_sim::DsqlSim),
     DsqlLint(dsql_lint::DsqlLint),
     Config(config::Config),
@@ -82,6 +88,9 @@ pub(crate) fn run(command: Command) -> Ended {
         Command::Binding(binding) => binding.run(),
         Command::Schema(schema) => schema.run(),
         Command::Bench(bench) => bench.run(),
+        Command::Top(top) => top.run(),
+        Command::Doctor(doctor) => doctor.run(),
+        Command::Health(health) => health.run(),
         Command::DsqlSim(sim) => sim.run(),
         Command::DsqlLint(lint) => lint.run(),
         Command::Config(config) => config.run(),

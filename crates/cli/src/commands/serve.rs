@@ -1,9 +1,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use leasehold_locks::backend::BackendLocation;
-use leasehold_server::{Config, ConfigFile, Server, StoreLocation};
+use leasehold_server::{ClientAuth, Config, ConfigFile, Server, StoreLocation, TlsOptions, TracingOptions};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::block_on;
@@ -38,6 +38,13 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "HOST:PORT", env = "LEASEHOLD_ADMIN_ADDRESS")]
     admin_address: Option<String>,
 
+    #[command(flatten)]
+    tls: TlsFlags,
+
+    /// Where a collector takes traces (OTLP over HTTP), such as http://127.0.0.1:4318/v1/traces; not in every build
+    #[arg(long, value_name = "URL", env = "LEASEHOLD_TRACING_ENDPOINT")]
+    tracing_endpoint: Option<String>,
+
     /// How long requests in flight may take to finish after the first signal to stop [default: 10s]
     #[arg(long, value_name = "DURATION", value_parser = leasehold_core::duration::parse)]
     stop_timeout: Option<Duration>,
@@ -52,6 +59,52 @@ pub(crate) struct Serve {
     log_format: Option<LogFormat>,
 }
 
+/// TLS at the address; clear text if none of them is given.
+#[derive(Debug, Default, Args)]
+struct TlsFlags {
+    /// A certificate chain (PEM): speak HTTPS with it; read anew when it changes
+    #[arg(long, value_name = "FILE", env = "LEASEHOLD_TLS_CERTIFICATE")]
+    tls_certificate: Option<PathBuf>,
+
+    /// The private key of the certificate (PEM)
+    #[arg(long, value_name = "FILE", env = "LEASEHOLD_TLS_KEY")]
+    tls_key: Option<PathBuf>,
+
+    /// Who signs certificates of clients (PEM); without more, clients must show one
+    #[arg(long, value_name = "FILE", env = "LEASEHOLD_TLS_CLIENT_CA")]
+    tls_client_ca: Option<PathBuf>,
+
+    /// Whether clients must show a certificate
+    #[arg(long, value_enum, env = "LEASEHOLD_TLS_CLIENT_AUTH")]
+    tls_client_auth: Option<ClientAuthFlag>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ClientAuthFlag {
+    /// They are not asked
+    None,
+    /// One that is shown must be valid
+    Optional,
+    /// Who shows none is not served
+    Required,
+}
+
+impl From<TlsFlags> for TlsOptions {
+    fn from(flags: TlsFlags) -> Self {
+        TlsOptions {
+            certificate_file: flags.tls_certificate,
+            key_file: flags.tls_key,
+            client_ca_file: flags.tls_client_ca,
+            client_auth: flags.tls_client_auth.map(|auth| match auth {
+                ClientAuthFlag::None => ClientAuth::None,
+                ClientAuthFlag::Optional => ClientAuth::Optional,
+                ClientAuthFlag::Required => ClientAuth::Required,
+            }),
+            ..TlsOptions::default()
+        }
+    }
+}
+
 const EXAMPLES: &str = "\
 Examples:
   leasehold serve
@@ -64,6 +117,9 @@ impl Serve {
         let file = self.config.as_deref().map(ConfigFile::read).transpose()?.unwrap_or_default();
         let format = self.log_format.or(file.log_handler()?.map(LogFormat::from)).unwrap_or(LogFormat::Auto);
         log::start(self.log_level.as_deref().or(file.log_level()).unwrap_or("info"), format)?;
+        let file = file.with_tls(std::mem::take(&mut self.tls).into());
+        let endpoint = self.tracing_endpoint.take();
+        let file = file.with_tracing(TracingOptions { endpoint, ..TracingOptions::default() });
         let config = self.over(file.config()?)?;
         block_on(serve(config))
     }
@@ -94,8 +150,9 @@ async fn serve(config: Config) -> Result<Done, Failure> {
     // Listened for before the address is printed: whoever reads it may send a signal at once.
     let stop = stop_signal().map_err(Failure::runtime)?;
     let server = Server::bind(&config).await?;
+    let scheme = if config.tls.is_some() { "https" } else { "http" };
     tracing::info!(
-        url = %format_args!("http://{}", server.address()),
+        url = %format_args!("{scheme}://{}", server.address()),
         admin_url = server.admin_address().map(|address| format!("http://{address}")),
         test_hooks_url = server.test_hooks_address().map(|address| format!("http://{address}")),
         store = %config.store,

@@ -2,7 +2,8 @@
 
 #![allow(dead_code, reason = "each test target uses its part")]
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -33,9 +34,13 @@ impl Server {
     }
 
     pub(crate) fn start_with(arguments: &[&str]) -> Self {
+        Server::start_on("memory:", arguments)
+    }
+
+    pub(crate) fn start_on(store: &str, arguments: &[&str]) -> Self {
         let home = tempfile::tempdir().expect("temporary folder");
         let mut process = leasehold(home.path())
-            .args(["serve", "--store", "memory:", "--address", "127.0.0.1:0", "--log-format", "json"])
+            .args(["serve", "--store", store, "--address", "127.0.0.1:0", "--log-format", "json"])
             .args(arguments)
             .stderr(Stdio::piped())
             .stdout(Stdio::null())
@@ -76,6 +81,16 @@ impl Server {
             .expect("starts");
         running.stdin.take().expect("piped").write_all(input).expect("takes its input");
         Ran::from(running.wait_with_output().expect("ends"))
+    }
+
+    /// The body of a page.
+    pub(crate) fn get(&self, path: &str) -> String {
+        let address = self.endpoint.strip_prefix("http://").expect("is an endpoint");
+        let mut stream = TcpStream::connect(address).expect("connects");
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n").expect("sends");
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply).expect("answers");
+        reply.split_once("\r\n\r\n").expect("has a body").1.to_owned()
     }
 
     /// What must succeed, and its JSON.

@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Write as _};
 use leasehold_access::Driver;
 use leasehold_core::duration;
 
-use crate::{Config, QueueConfig, StoreLocation};
+use crate::{Config, QueueConfig, StoreLocation, TlsConfig};
 
 /// A configuration as YAML. Passwords are not in it.
 pub struct EffectiveConfig<'a>(pub &'a Config);
@@ -17,6 +17,14 @@ impl Display for EffectiveConfig<'_> {
         writeln!(out, "address: {}", quoted(&config.address))?;
         if let Some(address) = &config.admin_address {
             writeln!(out, "admin-address: {}", quoted(address))?;
+        }
+        if let Some(tls) = &config.tls {
+            write_tls(out, tls)?;
+        }
+        if let Some(tracing) = &config.tracing {
+            writeln!(out, "tracing:\n  endpoint: {}", quoted(&tracing.endpoint))?;
+            writeln!(out, "  service-name: {}", quoted(&tracing.service_name))?;
+            writeln!(out, "  sample-ratio: {}", tracing.sample_ratio)?;
         }
         if let Some(address) = &config.test_hooks {
             writeln!(out, "test-hooks:\n  address: {}", quoted(address))?;
@@ -67,6 +75,7 @@ impl Display for EffectiveConfig<'_> {
         out.write_str("limits:\n")?;
         for (key, limit) in [
             ("connections", limits.connections),
+            ("streams", limits.streams as usize),
             ("produce-items", limits.produce_items),
             ("lease-items", limits.lease_items),
             ("complete-items", limits.complete_items),
@@ -81,12 +90,24 @@ impl Display for EffectiveConfig<'_> {
             ("idle", timeouts.idle),
             ("body", timeouts.body),
             ("write", timeouts.write),
+            ("handshake", timeouts.handshake),
             ("stop", config.stop_timeout),
         ] {
             writeln!(out, "  {key}: {}", duration::format(timeout))?;
         }
         Ok(())
     }
+}
+
+fn write_tls(out: &mut fmt::Formatter<'_>, tls: &TlsConfig) -> fmt::Result {
+    out.write_str("tls:\n")?;
+    let files = [("certificate-file", &tls.certificate_file), ("key-file", &tls.key_file)].into_iter();
+    for (key, file) in files.chain(tls.client_ca_file.as_ref().map(|file| ("client-ca-file", file))) {
+        writeln!(out, "  {key}: {}", quoted(file.display()))?;
+    }
+    writeln!(out, "  client-auth: {}", tls.client_auth.as_str())?;
+    writeln!(out, "  min-version: {}", quoted(tls.min_version.as_str()))?;
+    writeln!(out, "  reload-interval: {}", duration::format(tls.reload_interval))
 }
 
 fn write_queue(out: &mut fmt::Formatter<'_>, QueueConfig { name, change }: &QueueConfig) -> fmt::Result {

@@ -13,6 +13,7 @@ use crate::{Error, LimitsConfig, Result, TimeoutsConfig};
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(super) struct Limits {
     connections: Option<NonZeroU32>,
+    streams: Option<NonZeroU32>,
     produce_items: Option<NonZeroU32>,
     lease_items: Option<NonZeroU32>,
     complete_items: Option<NonZeroU32>,
@@ -27,6 +28,7 @@ impl Limits {
         let default = LimitsConfig::default();
         LimitsConfig {
             connections: or(self.connections, default.connections),
+            streams: self.streams.map_or(default.streams, NonZeroU32::get),
             produce_items: or(self.produce_items, default.produce_items),
             lease_items: or(self.lease_items, default.lease_items),
             complete_items: or(self.complete_items, default.complete_items),
@@ -43,6 +45,7 @@ pub(super) struct Timeouts {
     idle: Option<String>,
     body: Option<String>,
     write: Option<String>,
+    handshake: Option<String>,
     stop: Option<String>,
 }
 
@@ -53,6 +56,7 @@ impl Timeouts {
             idle: positive("timeouts.idle", &self.idle, default.idle)?,
             body: positive("timeouts.body", &self.body, default.body)?,
             write: positive("timeouts.write", &self.write, default.write)?,
+            handshake: positive("timeouts.handshake", &self.handshake, default.handshake)?,
         })
     }
 

@@ -27,7 +27,7 @@ use self::logging::Logging;
 use self::suggestion::with_suggestion;
 use crate::{
     Config, DEFAULT_ADDRESS, DEFAULT_STORE, Error, LocksConfig, PartitionsConfig, QueueConfig, QueuesConfig,
-    Result, StoreLocation,
+    Result, StoreLocation, TlsOptions, TracingOptions,
 };
 
 /// Bytes a configuration file may have.
@@ -48,6 +48,10 @@ pub struct ConfigFile {
     limits: Limits,
     #[serde(default)]
     timeouts: Timeouts,
+    #[serde(default)]
+    tls: TlsOptions,
+    #[serde(default)]
+    tracing: TracingOptions,
     test_hooks: Option<TestHooks>,
     queue_storage: Option<Storage>,
     #[serde(default)]
@@ -199,7 +203,8 @@ impl ConfigFile {
         ConfigFile::parse(&text).map_err(|reason| Error::ConfigMalformed { path: path.to_owned(), reason })
     }
 
-    fn parse(text: &str) -> Result<Self, String> {
+    /// Reads what a file says. The reason of a refusal is one line, and none of the text around it.
+    pub fn parse(text: &str) -> Result<Self, String> {
         if text.trim().is_empty() {
             return Ok(ConfigFile::default());
         }
@@ -219,11 +224,25 @@ impl ConfigFile {
             auth: self.auth()?,
             locks: self.locks()?,
             limits: self.limits.config(),
+            tls: self.tls.clone().config()?,
+            tracing: self.tracing.clone().config()?,
             timeouts: self.timeouts.config()?,
             test_hooks: self.test_hooks.as_ref().map(|hooks| hooks.address.clone()),
             stop_timeout: self.timeouts.stop(default.stop_timeout)?,
             ..default
         })
+    }
+
+    /// As if the file had said this of TLS.
+    #[must_use]
+    pub fn with_tls(self, tls: TlsOptions) -> Self {
+        ConfigFile { tls: tls.or(self.tls), ..self }
+    }
+
+    /// As if the file had said this of traces.
+    #[must_use]
+    pub fn with_tracing(self, tracing: TracingOptions) -> Self {
+        ConfigFile { tracing: tracing.or(self.tracing), ..self }
     }
 
     /// How to log, if the file says it.
@@ -342,19 +361,21 @@ mod tests {
 
     #[test]
     fn limits_timeouts_and_addresses_arrive() {
-        let text = "admin-address: 127.0.0.1:9\nlimits:\n  connections: 7\n  produce-items: 1\n  lease-items: 2\n  \
+        let text = "admin-address: 127.0.0.1:9\nlimits:\n  connections: 7\n  streams: 8\n  produce-items: 1\n  lease-items: 2\n  \
                     complete-items: 3\n  requests-per-queue: 4\n  produce-body-bytes: 5\n  body-bytes: 6\n\
-                    timeouts:\n  idle: 1s\n  body: 2s\n  write: 3s\n  stop: 4s\n";
+                    timeouts:\n  idle: 1s\n  body: 2s\n  write: 3s\n  stop: 4s\n  \
+                    handshake: 5s\n";
         let config = ConfigFile::parse(text).expect("is a configuration").config().expect("is valid");
         assert_eq!(config.admin_address.as_deref(), Some("127.0.0.1:9"));
         let limits = config.limits;
         assert_eq!((limits.connections, limits.produce_items, limits.lease_items), (7, 1, 2));
+        assert_eq!(limits.streams, 8);
         assert_eq!((limits.complete_items, limits.requests_per_queue), (3, 4));
         assert_eq!((limits.produce_body_bytes, limits.body_bytes), (5, 6));
         let timeouts = config.timeouts;
         assert_eq!(
-            [timeouts.idle, timeouts.body, timeouts.write, config.stop_timeout],
-            [1, 2, 3, 4].map(Duration::from_secs)
+            [timeouts.idle, timeouts.body, timeouts.write, config.stop_timeout, timeouts.handshake],
+            [1, 2, 3, 4, 5].map(Duration::from_secs)
         );
     }
 
@@ -397,6 +418,8 @@ mod tests {
     fn effective_configuration_says_everything_but_secrets_and_reads_back() {
         let text = "store: postgres://app:hunter2@db/orders\nlocks:\n  backend: redis://:hunter2@cache\npartition-storage:\n  \
                     - name: pg\n    driver: postgres\n    config:\n      connection-string: postgres://u:hunter2@h/d\n\
+                    tls:\n  certificate-file: \"a b.pem\"\n  key-file: k.pem\n  client-ca-file: ca.pem\n  min-version: 1.2\n\
+                    tracing:\n  endpoint: http://127.0.0.1:4318/v1/traces\n  sample-ratio: 0.25\n\
                     limits:\n  connections: 7\nqueues:\n  - name: q\n    dead-queue: dead\n    reference: \"a: \\\"b\\\"\"\n";
         let config = ConfigFile::parse(text).expect("is a file").config().expect("is valid");
         let shown = EffectiveConfig(&config).to_string();
@@ -412,6 +435,8 @@ mod tests {
         }
         let again = ConfigFile::parse(&shown).expect(&shown).config().expect(&shown);
         assert_eq!((again.limits, again.timeouts), (config.limits, config.timeouts));
+        assert_eq!((&again.tls, &again.tracing), (&config.tls, &config.tracing));
+        assert!(config.tls.is_some() && config.tracing.is_some());
         assert_eq!(again.queues.queues[0].change.reference, "a: \"b\"");
     }
 

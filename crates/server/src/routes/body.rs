@@ -10,10 +10,14 @@ use http_body_util::BodyExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
+use crate::LimitsConfig;
 use crate::reply::Reply;
 
-/// Bodies up to this length need no room of their own: the limit on connections bounds their sum.
+/// Bodies up to this length share a room as large as if each connection had one of them. Over HTTP/1 it is never full.
 const USUAL_BYTES: usize = 256_000;
+
+/// Bodies up to this length need no room: the limits on connections and on requests of each bound their sum.
+const SMALL_BYTES: usize = 4_096;
 
 /// How long a long body waits for others to be done.
 const ROOM_TIMEOUT: Duration = Duration::from_secs(5);
@@ -51,21 +55,46 @@ impl fmt::Display for BodyLimit {
     }
 }
 
-/// Reads bodies, and keeps the sum of the long ones in bounds.
+/// Room for so many bytes.
+#[derive(Clone)]
+struct Room {
+    semaphore: Arc<Semaphore>,
+    units: u32,
+}
+
+impl Room {
+    fn new(bytes: usize) -> Self {
+        let units = units(bytes).min(u32::try_from(Semaphore::MAX_PERMITS).unwrap_or(u32::MAX));
+        Room { semaphore: Arc::new(Semaphore::new(units as usize)), units }
+    }
+}
+
+/// A body that did not say its length took the most it could have.
+fn shrunk(mut room: OwnedSemaphorePermit, bytes: usize) -> Option<OwnedSemaphorePermit> {
+    let needed = units(bytes) as usize;
+    if bytes <= SMALL_BYTES {
+        return None;
+    }
+    if let Some(over) = room.num_permits().checked_sub(needed) {
+        drop(room.split(over));
+    }
+    Some(room)
+}
+
+/// Reads bodies, and keeps the sum of those in memory in bounds.
 #[derive(Clone)]
 pub(crate) struct Bodies {
-    room: Arc<Semaphore>,
-    room_units: u32,
+    long: Room,
+    usual: Room,
     room_timeout: Duration,
     timeout: Duration,
 }
 
 impl Bodies {
     /// `timeout` is for the next piece, not for the whole.
-    pub(crate) fn new(bytes_max: usize, timeout: Duration) -> Self {
-        let room_units = units(bytes_max);
-        let room = Arc::new(Semaphore::new(room_units as usize));
-        Bodies { room, room_units, room_timeout: ROOM_TIMEOUT, timeout }
+    pub(crate) fn new(limits: &LimitsConfig, timeout: Duration) -> Self {
+        let usual = Room::new(limits.connections.saturating_mul(USUAL_BYTES));
+        Bodies { long: Room::new(limits.body_bytes), usual, room_timeout: ROOM_TIMEOUT, timeout }
     }
 
     /// The body, and the room that it takes for as long as it is in memory.
@@ -76,14 +105,17 @@ impl Bodies {
     ) -> Result<(Bytes, Option<OwnedSemaphorePermit>), Reply> {
         let told = body.size_hint().upper().and_then(|bytes| usize::try_from(bytes).ok());
         let room = self.room(told.unwrap_or(limit.0).min(limit.0)).await?;
-        Ok((self.read_up_to(body, limit).await?, room))
+        let body = self.read_up_to(body, limit).await?;
+        let room = room.and_then(|room| shrunk(room, body.len()));
+        Ok((body, room))
     }
 
     async fn room(&self, bytes: usize) -> Result<Option<OwnedSemaphorePermit>, Reply> {
-        if bytes <= USUAL_BYTES {
+        if bytes <= SMALL_BYTES {
             return Ok(None);
         }
-        let wanted = self.room.clone().acquire_many_owned(units(bytes).min(self.room_units));
+        let room = if bytes <= USUAL_BYTES { &self.usual } else { &self.long };
+        let wanted = room.semaphore.clone().acquire_many_owned(units(bytes).min(room.units));
         let room = timeout(self.room_timeout, wanted).await.map_err(|_| Reply::overloaded())?;
         Ok(Some(room.expect("nobody closes it")))
     }
@@ -123,24 +155,48 @@ fn units(bytes: usize) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use http_body_util::StreamBody;
+    use hyper::body::Frame;
+
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
 
     #[tokio::test]
     async fn long_bodies_wait_for_room_and_then_are_told_to_come_again() {
-        let bodies = Bodies { room_timeout: SECOND / 20, ..Bodies::new(1_000_000, SECOND) };
+        let limits = LimitsConfig { body_bytes: 1_000_000, connections: 1, ..LimitsConfig::default() };
+        let bodies = Bodies { room_timeout: SECOND / 20, ..Bodies::new(&limits, SECOND) };
         let long = || Body::from(vec![0; 600_000]);
         let limit = BodyLimit::of(5_000_000);
         let (_, first) = bodies.read(long(), limit).await.expect("there is room");
         assert!(first.is_some());
         let refused = bodies.read(long(), limit).await.expect_err("there is none");
         assert_eq!(refused.message(), "server is overloaded; too many long requests at once, try again");
-        let (_, small) = bodies.read(Body::from(vec![0; 256_000]), limit).await.expect("needs no room");
+        let usual = || Body::from(vec![0; 256_000]);
+        let (_, second) = bodies.read(usual(), limit).await.expect("they have a room of their own");
+        bodies.read(usual(), limit).await.expect_err("which has an end, too");
+        let (_, small) = bodies.read(Body::from(vec![0; 4_096]), limit).await.expect("needs no room");
         assert!(small.is_none());
-        drop(first);
+        drop((first, second));
         bodies.read(long(), limit).await.expect("there is room again");
         bodies.read(Body::from(vec![0; 5_000_000]), limit).await.expect("one alone may be longer than all");
+    }
+
+    #[tokio::test]
+    async fn body_that_does_not_say_its_length_gives_back_what_it_did_not_need() {
+        let limits = LimitsConfig { body_bytes: 1_000_000, ..LimitsConfig::default() };
+        let bodies = Bodies { room_timeout: SECOND / 20, ..Bodies::new(&limits, SECOND) };
+        let limit = BodyLimit::of(1_000_000);
+        let mut held = Vec::new();
+        for bytes in [100, 10_000, 10_000] {
+            let pieces = StreamBody::new(futures_util::stream::iter([Ok::<_, std::convert::Infallible>(
+                Frame::data(Bytes::from(vec![0; bytes])),
+            )]));
+            let (read, room) = bodies.read(Body::new(pieces), limit).await.expect("there is room");
+            assert_eq!(read.len(), bytes);
+            held.push(room.map(|room| room.num_permits()));
+        }
+        assert_eq!(held, [None, Some(10), Some(10)]);
     }
 
     #[test]

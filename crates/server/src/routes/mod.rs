@@ -1,6 +1,7 @@
 //! One file per route. What no route takes is answered here.
 
 mod access;
+mod api;
 mod authenticate;
 mod body;
 mod health;
@@ -17,7 +18,7 @@ mod wire;
 
 use axum::Router;
 use axum::extract::Request;
-use axum::http::{HeaderValue, Method, header};
+use axum::http::Method;
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -35,6 +36,7 @@ pub(crate) fn router(services: Services, has_admin_address: bool) -> Router {
     let routes = Router::new()
         .route("/", get(root::root).fallback(unknown))
         .merge(operators)
+        .merge(api::routes())
         .merge(access::routes())
         .merge(lock::routes())
         .merge(queue::routes(services.limits.produce_body_bytes))
@@ -58,8 +60,7 @@ fn observed(routes: Router<Services>, services: Services) -> Router {
     routes
         .fallback(unknown)
         .layer(middleware::from_fn_with_state(services.clone(), authenticate::authenticate))
-        .layer(middleware::map_response(no_sniff))
-        .layer(middleware::from_fn(observe::observe))
+        .layer(middleware::from_fn_with_state(services.spans.clone(), observe::observe))
         .with_state(services)
 }
 
@@ -70,9 +71,4 @@ async fn unknown(request: Request) -> Response {
         Reply::bad_request(format!("http method '{}' not allowed; only POST", request.method()))
             .into_response()
     }
-}
-
-async fn no_sniff(mut response: Response) -> Response {
-    response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    response
 }

@@ -3,20 +3,22 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 
+use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, post};
 use bytes::Bytes;
 use leasehold_access::Principal;
-use leasehold_api::reply;
-use prost::Message;
+use leasehold_api::{About, reply};
+use prost::{Message, Name};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::body::BodyLimit;
 use crate::reply::Reply;
 use crate::services::Services;
+use crate::spans::RequestSpan;
 
 /// The answer of an operation that has nothing to say but that it was done.
 pub(super) type Done = reply::Reply;
@@ -25,10 +27,36 @@ pub(super) type Done = reply::Reply;
 pub(super) const DONE: Done =
     Done { code: 200, code_text: String::new(), message: String::new(), details: BTreeMap::new() };
 
-/// A route for one operation. Anything but POST is refused as everywhere.
-pub(super) fn operation<Q, A, H, F>(limit: BodyLimit, handler: H) -> MethodRouter<Services>
+/// Routes that are operations.
+pub(super) trait Operations {
+    /// One operation at its path, which the interface's document has with the same messages.
+    fn operation<Q, A, H, F>(self, path: &'static str, limit: BodyLimit, handler: H) -> Self
+    where
+        Q: Message + Name + About + DeserializeOwned + Default + 'static,
+        A: Message + Name + Serialize,
+        H: Fn(Services, Principal, Q) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Result<A, Reply>> + Send;
+}
+
+impl Operations for Router<Services> {
+    fn operation<Q, A, H, F>(self, path: &'static str, limit: BodyLimit, handler: H) -> Self
+    where
+        Q: Message + Name + About + DeserializeOwned + Default + 'static,
+        A: Message + Name + Serialize,
+        H: Fn(Services, Principal, Q) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Result<A, Reply>> + Send,
+    {
+        let documented = leasehold_api::endpoint(path).map(|found| (found.request, found.response));
+        // Every test that starts a server fails otherwise.
+        assert_eq!(documented, Some((&*Q::full_name(), &*A::full_name())), "{path} is not as documented");
+        self.route(path, operation(limit, handler))
+    }
+}
+
+/// Anything but POST is refused as everywhere.
+fn operation<Q, A, H, F>(limit: BodyLimit, handler: H) -> MethodRouter<Services>
 where
-    Q: Message + DeserializeOwned + Default + 'static,
+    Q: Message + About + DeserializeOwned + Default + 'static,
     A: Message + Serialize,
     H: Fn(Services, Principal, Q) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<A, Reply>> + Send,
@@ -40,7 +68,11 @@ where
             let accepted = accepted(&parts.headers)?;
             // Its room is given back when the operation has ended: until then the items are in memory.
             let (body, _room) = services.bodies.read(body, limit).await?;
-            let answer = handler(services, caller, decode(&parts.headers, body)?).await?;
+            let question: Q = decode(&parts.headers, body)?;
+            if let Some(span) = parts.extensions.get::<RequestSpan>() {
+                span.about(question.queue(), question.namespace());
+            }
+            let answer = handler(services, caller, question).await?;
             Ok::<Response, Reply>(encode(accepted, &answer))
         };
         answered.await.unwrap_or_else(Reply::into_response)

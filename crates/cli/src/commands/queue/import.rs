@@ -9,7 +9,7 @@ use serde_json::json;
 use super::partitions::partitions;
 use super::produce::request;
 use crate::failure::Failure;
-use crate::ndjson::{PRODUCE_ROOM, Reader, Stored};
+use crate::ndjson::{PRODUCE_ROOM, Reader, Stored, count_behind};
 use crate::output::{Done, print};
 use crate::progress::Progress;
 use crate::target::Target;
@@ -45,7 +45,7 @@ impl Import {
         let client = target.client()?;
         let mut lines = Reader::<Stored>::open(&self.file, self.offset)?;
         let numbers = partitions(&client, &self.queue, self.partition).await?.numbers;
-        let mut progress = Progress::new("imported", None);
+        let mut progress = Progress::towards("imported", || count_behind(&self.file, self.offset));
         let mut offset = self.offset;
         loop {
             let go_on = |failure: Failure| {

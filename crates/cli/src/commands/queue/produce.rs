@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::failure::Failure;
 use crate::instant;
-use crate::ndjson::{PRODUCE_ROOM, Reader};
+use crate::ndjson::{PRODUCE_ROOM, Reader, count_behind};
 use crate::output::{Done, print};
 use crate::progress::Progress;
 use crate::target::Target;
@@ -98,7 +98,7 @@ impl Produce {
 
     async fn produce_file(&self, client: &Client, path: &Path) -> Result<u64, Failure> {
         let mut lines = Reader::<QueueProduceItem>::open(path, self.offset)?;
-        let mut progress = Progress::new("produced", None);
+        let mut progress = Progress::towards("produced", || count_behind(path, self.offset));
         let mut offset = self.offset;
         let go_on = |failure: Failure, produced: u64, offset: u64| {
             failure.next(format!("{produced} item(s) were produced before; go on with --offset {offset}"))

@@ -2,11 +2,12 @@ use clap::Args;
 use leasehold_locks::backend::dsql::{self, DsqlBackend};
 use leasehold_locks::backend::postgres::{Config, PostgresBackend};
 use leasehold_txn::{ConnectionString, Pool};
+use serde_json::json;
 
 use super::Face;
 use super::print::Tables;
 use crate::failure::Failure;
-use crate::output::Done;
+use crate::output::{Done, print};
 
 /// Set the tables up in a database. Those that are there already are left as they are.
 #[derive(Debug, Args)]
@@ -18,6 +19,10 @@ pub(super) struct Apply {
     /// What the tables are for
     #[arg(long, value_enum, default_value_t = Face::Locks)]
     face: Face,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 
     #[command(flatten)]
     tables: Tables,
@@ -39,7 +44,10 @@ impl Apply {
             Face::Locks => {
                 let backend = PostgresBackend::new(pool, Config { tables, ..Config::default() });
                 backend.setup_schema(self.tables.columns()).await?;
-                eprintln!("the tables of locks are there");
+                match self.json {
+                    true => print(true, &json!({ "applied": true }), String::new),
+                    false => eprintln!("the tables of locks are there"),
+                }
             }
         }
         Ok(Done::Yes)

@@ -2,10 +2,11 @@ use clap::{Args, ValueEnum};
 use leasehold_core::postgres::TableNames;
 use leasehold_locks::backend::postgres::OptionalColumns;
 use leasehold_locks::backend::{dsql, postgres};
+use serde_json::json;
 
 use super::Face;
 use crate::failure::Failure;
-use crate::output::Done;
+use crate::output::{Done, print};
 
 /// Print the SQL that sets the tables up, for your migrations. Running it twice does no harm.
 #[derive(Debug, Args)]
@@ -17,6 +18,10 @@ pub(super) struct Print {
     /// The database that they are for
     #[arg(long, value_enum, default_value_t = Dialect::Postgres)]
     dialect: Dialect,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 
     #[command(flatten)]
     pub(super) tables: Tables,
@@ -74,7 +79,7 @@ impl Print {
                 dsql::setup_sql(&tables)
             }
         };
-        println!("{script}");
+        print(self.json, &json!({ "sql": script }), || script.clone());
         Ok(Done::Yes)
     }
 }

@@ -45,6 +45,13 @@ use table::Table;
 
 pub use queues::PostgresQueues;
 
+/// The name of the table that holds a partition's items, for whoever looks into the database. It has letters of both
+/// cases, so it must be quoted in statements.
+#[must_use]
+pub fn items_table(partition: &PartitionId) -> String {
+    table::Table::of(partition).items().trim_matches('"').to_owned()
+}
+
 /// How queues are kept in PostgreSQL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {

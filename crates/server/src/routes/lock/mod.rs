@@ -14,7 +14,7 @@ use axum::Router;
 use leasehold_core::{LockId, Ttl, duration};
 
 use super::body::BodyLimit;
-use super::operation::operation;
+use super::operation::Operations;
 use crate::services::Services;
 
 /// The longest a request may wait for a key.
@@ -22,13 +22,13 @@ const WAIT_MAX: Duration = Duration::from_secs(15 * 60);
 
 pub(super) fn routes() -> Router<Services> {
     Router::new()
-        .route("/v1/lock.acquire", operation(BodyLimit::USUAL, acquire::acquire))
-        .route("/v1/lock.extend", operation(BodyLimit::USUAL, extend::extend))
-        .route("/v1/lock.isLocked", operation(BodyLimit::USUAL, is_locked::is_locked))
-        .route("/v1/lock.list", operation(BodyLimit::USUAL, list::list))
-        .route("/v1/lock.lookup", operation(BodyLimit::USUAL, lookup::lookup))
-        .route("/v1/lock.release", operation(BodyLimit::USUAL, release::release))
-        .route("/v1/lock.watch", operation(BodyLimit::USUAL, watch::watch))
+        .operation("/v1/lock.acquire", BodyLimit::USUAL, acquire::acquire)
+        .operation("/v1/lock.extend", BodyLimit::USUAL, extend::extend)
+        .operation("/v1/lock.isLocked", BodyLimit::USUAL, is_locked::is_locked)
+        .operation("/v1/lock.list", BodyLimit::USUAL, list::list)
+        .operation("/v1/lock.lookup", BodyLimit::USUAL, lookup::lookup)
+        .operation("/v1/lock.release", BodyLimit::USUAL, release::release)
+        .operation("/v1/lock.watch", BodyLimit::USUAL, watch::watch)
 }
 
 fn ttl(millis: i64) -> leasehold_core::Result<Ttl> {

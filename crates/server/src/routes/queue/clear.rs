@@ -17,5 +17,6 @@ pub(super) async fn clear(
     services.permit(&caller, &queue, Permission::QueueClear).await?;
     let QueueClearRequest { scheduled, destructive, .. } = request;
     services.engine.clear(&queue, ClearRequest { queue: request.queue, destructive, scheduled }).await?;
+    services.access.audit_done(&caller, Permission::QueueClear, queue.as_str());
     Ok(DONE)
 }

@@ -12,7 +12,7 @@ mod stats;
 use axum::Router;
 
 use super::body::BodyLimit;
-use super::operation::operation;
+use super::operation::Operations;
 use crate::services::Services;
 
 /// `produce_body_bytes` is how long the body of a produce may be.
@@ -20,12 +20,12 @@ pub(super) fn routes(produce_body_bytes: usize) -> Router<Services> {
     let small = BodyLimit::of(512);
     let usual = BodyLimit::USUAL;
     Router::new()
-        .route("/v1/queue.produce", operation(BodyLimit::of(produce_body_bytes), produce::produce))
-        .route("/v1/queue.lease", operation(small, lease::lease))
-        .route("/v1/queue.complete", operation(usual, complete::complete))
-        .route("/v1/queue.retry", operation(usual, retry::retry))
-        .route("/v1/queue.extend", operation(usual, extend::extend))
-        .route("/v1/queue.stats", operation(small, stats::stats))
-        .route("/v1/queue.clear", operation(small, clear::clear))
-        .route("/v1/queue.reload", operation(small, reload::reload))
+        .operation("/v1/queue.produce", BodyLimit::of(produce_body_bytes), produce::produce)
+        .operation("/v1/queue.lease", small, lease::lease)
+        .operation("/v1/queue.complete", usual, complete::complete)
+        .operation("/v1/queue.retry", usual, retry::retry)
+        .operation("/v1/queue.extend", usual, extend::extend)
+        .operation("/v1/queue.stats", small, stats::stats)
+        .operation("/v1/queue.clear", small, clear::clear)
+        .operation("/v1/queue.reload", small, reload::reload)
 }

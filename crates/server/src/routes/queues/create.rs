@@ -15,9 +15,10 @@ pub(super) async fn create(services: Services, caller: Principal, request: Queue
         "" => Namespace::default(),
         given => given.parse().map_err(refused)?,
     };
-    services.access.authorise(&caller, namespace.as_str(), Permission::QueueCreate).await?;
+    services.permit_in(&caller, namespace.as_str(), Permission::QueueCreate, &name).await?;
     services.namespace_exists(&namespace).await?;
     change.dead_queue = super::dead_queue(&request)?;
     services.engine.create_queue(name, namespace, change).await?;
+    services.access.audit_done(&caller, Permission::QueueCreate, &request.queue_name);
     Ok(DONE)
 }

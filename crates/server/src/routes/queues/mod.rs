@@ -12,7 +12,7 @@ use leasehold_core::duration;
 use leasehold_queue::{QueueChange, QueueInfo, QueueName};
 
 use super::body::BodyLimit;
-use super::operation::operation;
+use super::operation::Operations;
 use super::wire::{queue_timeout, saturating_i32, timestamp};
 use crate::reply::Reply;
 use crate::services::Services;
@@ -23,11 +23,11 @@ const TIMEOUT_TEXT_BYTES_MAX: usize = 15;
 pub(super) fn routes() -> Router<Services> {
     let usual = BodyLimit::USUAL;
     Router::new()
-        .route("/v1/queues.create", operation(usual, create::create))
-        .route("/v1/queues.list", operation(usual, list::list))
-        .route("/v1/queues.update", operation(BodyLimit::of(512_000), update::update))
-        .route("/v1/queues.delete", operation(usual, delete::delete))
-        .route("/v1/queues.info", operation(usual, info::info))
+        .operation("/v1/queues.create", usual, create::create)
+        .operation("/v1/queues.list", usual, list::list)
+        .operation("/v1/queues.update", BodyLimit::of(512_000), update::update)
+        .operation("/v1/queues.delete", usual, delete::delete)
+        .operation("/v1/queues.info", usual, info::info)
 }
 
 fn message(info: &QueueInfo) -> queue::QueueInfo {

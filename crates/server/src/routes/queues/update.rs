@@ -13,5 +13,6 @@ pub(super) async fn update(services: Services, caller: Principal, request: Queue
     services.permit(&caller, &name, Permission::QueueUpdate).await?;
     change.dead_queue = super::dead_queue(&request)?;
     services.engine.update_queue(&name, change).await?;
+    services.access.audit_done(&caller, Permission::QueueUpdate, name.as_str());
     Ok(DONE)
 }

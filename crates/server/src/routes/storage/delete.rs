@@ -16,5 +16,6 @@ pub(super) async fn delete(
     services.permit(&caller, &queue, Permission::QueueClear).await?;
     let ids = request.ids.iter().map(|id| id.as_str().into()).collect();
     services.engine.delete_items(&queue, request.partition.into(), ids).await?;
+    services.access.audit_done(&caller, Permission::QueueClear, queue.as_str());
     Ok(DONE)
 }

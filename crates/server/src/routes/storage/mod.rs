@@ -9,17 +9,17 @@ use leasehold_api::queue::StorageItem;
 use leasehold_queue::Item;
 
 use super::body::BodyLimit;
-use super::operation::operation;
+use super::operation::Operations;
 use super::wire::{timestamp, timestamp_or_zero};
 use crate::services::Services;
 
 pub(super) fn routes() -> Router<Services> {
     let usual = BodyLimit::USUAL;
     Router::new()
-        .route("/v1/storage/items.list", operation(usual, list::items))
-        .route("/v1/storage/scheduled.list", operation(usual, list::scheduled))
-        .route("/v1/storage/items.import", operation(BodyLimit::of(64_000_000), import::import))
-        .route("/v1/storage/items.delete", operation(usual, delete::delete))
+        .operation("/v1/storage/items.list", usual, list::items)
+        .operation("/v1/storage/scheduled.list", usual, list::scheduled)
+        .operation("/v1/storage/items.import", BodyLimit::of(64_000_000), import::import)
+        .operation("/v1/storage/items.delete", usual, delete::delete)
 }
 
 fn message(item: Item) -> StorageItem {

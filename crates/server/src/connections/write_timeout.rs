@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
 /// Fails a write that makes no progress for too long. Reads are left alone: who waits for an answer sends nothing.
-pub(crate) struct WriteTimeout<S> {
+pub(super) struct WriteTimeout<S> {
     stream: S,
     timeout: Duration,
     /// Runs while a write waits.
@@ -17,7 +17,7 @@ pub(crate) struct WriteTimeout<S> {
 }
 
 impl<S> WriteTimeout<S> {
-    pub(crate) fn new(stream: S, timeout: Duration) -> Self {
+    pub(super) fn new(stream: S, timeout: Duration) -> Self {
         WriteTimeout { stream, timeout, waiting: None }
     }
 

@@ -1,0 +1,3 @@
+module leasehold.example/first-steps
+
+go 1.21
