@@ -19,6 +19,9 @@ pub trait Harness: Send + Sync + Sized + 'static {
     /// Whether what is stored survives [`restart`](Self::restart).
     const IS_DURABLE: bool;
 
+    /// By how much the longest cases are cut short, for a store that is slow to test. The environment can ask for more.
+    const SHORTENED: u32 = 1;
+
     /// Prepares the place.
     fn start() -> impl Future<Output = Self> + Send;
 
