@@ -1,9 +1,15 @@
 //! Locks on DSQL, simulated, as the command line and the server use them.
 
+mod served;
+
 use std::process::{Command, Output};
 
 use leasehold_dsql_sim::{Config, Simulator};
 use leasehold_testkit::postgres::Cluster;
+use served::Server;
+
+/// How often something that a server prepares in the background is asked for; each time is a process of its own.
+const TRIES_MAX: usize = 200;
 
 async fn leasehold(url: &str, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_leasehold"));
@@ -39,6 +45,31 @@ async fn locks_are_set_up_taken_and_released_by_url() {
     assert_eq!(code(&leasehold(&url, &["lock", "release", lock_id]).await), 0);
     assert_eq!(code(&leasehold(&url, &["lock", "release", lock_id]).await), 3);
     drop(database);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask test dsql"]
+async fn a_server_makes_the_table_and_keeps_its_locks_there() {
+    let database = Cluster::shared().database().await;
+    let simulator =
+        Simulator::start(Config::new(database.url().parse().expect("a URL"))).await.expect("starts");
+    let url = format!("dsql://admin:any@{}/postgres?sslmode=disable", simulator.address());
+    let locks = url.clone();
+    let served = tokio::task::spawn_blocking(move || {
+        let server = Server::start_on("memory:", &["--locks", &locks]);
+        let acquire = ["lock", "acquire", "billing", "--ttl", "1h"];
+        let taken = (0..TRIES_MAX).any(|_| server.run(&acquire).code == 0);
+        assert!(taken, "the server never made the table");
+        assert_eq!(server.run(&acquire).code, 3, "held");
+        server
+    });
+    let server = served.await.expect("served");
+    assert_eq!(
+        code(&leasehold(&url, &["lock", "acquire", "billing"]).await),
+        3,
+        "held past the server as well"
+    );
+    drop((server, database));
 }
 
 #[tokio::test]

@@ -147,7 +147,11 @@ async fn clear_text_at_the_address_of_tls_is_told_so() {
     let authority = Authority::new();
     let server = Running::start(authority.config(config("memory:"))).await;
     let mut stream = TcpStream::connect(server.address).await.expect("connects");
-    stream.write_all(b"POST /v1/queues.list HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("sends");
+    for piece in ["POST ", "/v1/queues.list HTTP/1.1\r\n", "Host: x\r\n\r\n"] {
+        stream.write_all(piece.as_bytes()).await.expect("sends");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    stream.shutdown().await.expect("sends");
     let mut answer = String::new();
     timeout(PATIENT, stream.read_to_string(&mut answer)).await.expect("in time").expect("an answer");
     assert!(

@@ -76,7 +76,6 @@ impl Activity {
         loop {
             match self.judge(timeouts, Instant::now()) {
                 Ok(verdict) => return verdict,
-                // What happens meanwhile only makes it later.
                 Err(Some(look_again)) => sleep_until(look_again).await,
                 Err(None) => future::pending().await,
             }
@@ -98,8 +97,8 @@ impl Activity {
         };
         match deadline <= now {
             true => Ok(verdict),
-            // An answer that stalls later than this one is found in time, too.
-            false => Err(Some(deadline)),
+            // An answer that begins to stall meanwhile is due before an idle connection is.
+            false => Err(Some(deadline.min(now + timeouts.write))),
         }
     }
 
@@ -178,6 +177,24 @@ mod tests {
         }
         assert_eq!(began.elapsed(), 2 * SECOND);
         drop((stalled, polling));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn answer_that_stalls_on_a_connection_that_was_idle_is_found_in_time() {
+        let activity = Arc::new(Activity::default());
+        let began = Instant::now();
+        let timeouts = TimeoutsConfig { idle: 1_000 * SECOND, ..timeouts() };
+        let asking = async {
+            tokio::time::sleep(SECOND).await;
+            let stalled = activity.begin();
+            stalled.taken();
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            verdict = activity.verdict(&timeouts) => assert_eq!(verdict, Verdict::Stalled),
+            () = asking => {}
+        }
+        assert!(began.elapsed() <= 5 * SECOND, "{:?}", began.elapsed());
     }
 
     #[tokio::test(start_paused = true)]

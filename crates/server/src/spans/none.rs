@@ -15,12 +15,10 @@ impl Spans {
         }
     }
 
-    #[expect(clippy::unused_self, reason = "as where there are some")]
     pub(crate) fn begin(&self, _: &Method, _: &str, _: &HeaderMap) -> Option<RequestSpan> {
         None
     }
 
-    #[expect(clippy::unused_self, reason = "as where there are some")]
     pub(crate) async fn close(self) {}
 }
 

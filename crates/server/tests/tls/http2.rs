@@ -1,5 +1,7 @@
 //! HTTP/2 in clear text, by prior knowledge: what holds for connections of HTTP/1 holds there, too.
 
+use std::time::Duration;
+
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -70,10 +72,12 @@ async fn client_that_takes_nothing_of_an_answer_is_cut() {
     let mut stream = TcpStream::connect(server.address).await.expect("connects");
     stream.write_all(PREFACE).await.expect("sends");
     stream.write_all(&post("/v1/storage/items.list", r#"{"queue_name":"q"}"#)).await.expect("sends");
+    let began = std::time::Instant::now();
     // Reads all that comes, yet never lets more come: the window stays at 65,535 bytes.
     let mut taken = Vec::new();
     let _ = timeout(PATIENT, stream.read_to_end(&mut taken)).await.expect("is closed in time");
     assert!((60_000..400_000).contains(&taken.len()), "{}", taken.len());
+    assert!(began.elapsed() < Duration::from_secs(20), "not by the ping that it does not answer either");
 }
 
 #[tokio::test]
