@@ -125,7 +125,7 @@ macro_rules! harness {
 
         impl Harness for $name {
             const IS_DURABLE: bool = true;
-            const SHORTENED: u32 = 4;
+            const SHORTENED: u32 = 5;
 
             async fn start() -> Self {
                 let fixture = Fixture::start($level).await;
