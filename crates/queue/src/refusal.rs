@@ -65,6 +65,8 @@ pub enum Refusal {
     ProduceEmpty,
     #[error("items is invalid; max_produce_batch_size is {limit} but received {received}")]
     ProduceTooMany { limit: usize, received: usize },
+    #[error("items is invalid; the store takes at most {limit} {unit}, received {received}")]
+    StoreLimit { unit: &'static str, limit: usize, received: usize },
     #[error("invalid client id; cannot be empty")]
     ClientIdEmpty,
     #[error("invalid batch size; must be greater than zero")]

@@ -8,17 +8,20 @@ use leasehold_core::Class;
 #[non_exhaustive]
 pub enum Error {
     /// `--store` was given as empty text.
-    #[error("store is empty; give a folder, memory: or a postgres:// url")]
+    #[error("store is empty; give a folder, memory:, a postgres:// or a dsql:// url")]
     StoreEmpty,
     /// `memory:` takes nothing behind the colon.
     #[error("store memory: takes nothing after the colon")]
     StoreMemorySuffix,
     /// A URL whose scheme picks no store.
-    #[error("store scheme {scheme} is not known; give a folder, memory: or a postgres:// url")]
+    #[error("store scheme {scheme} is not known; give a folder, memory:, a postgres:// or a dsql:// url")]
     StoreScheme {
         /// The scheme alone: the rest of a URL may hold a password.
         scheme: String,
     },
+    /// Who may do what is to be kept in DSQL.
+    #[error("namespaces, users and keys have no store on DSQL; name another place in auth-storage")]
+    AccessOnDsql,
     /// The configuration file cannot be read.
     #[error("configuration file {path} cannot be read", path = path.display())]
     ConfigUnreadable {
@@ -44,7 +47,7 @@ pub enum Error {
         reason: String,
     },
     /// A driver that picks no store.
-    #[error("invalid driver; '{driver}' is not one of (Memory, Badger, Embedded, Postgres)")]
+    #[error("invalid driver; '{driver}' is not one of (Memory, Badger, Embedded, Postgres, Dsql)")]
     Driver {
         /// As given.
         driver: String,
@@ -180,6 +183,7 @@ impl Error {
             Error::StoreEmpty => "server.store_empty",
             Error::StoreMemorySuffix => "server.store_memory_suffix",
             Error::StoreScheme { .. } => "server.store_scheme",
+            Error::AccessOnDsql => "server.access_on_dsql",
             Error::ConfigUnreadable { .. } => "server.config_unreadable",
             Error::ConfigTooLong { .. } => "server.config_too_long",
             Error::ConfigMalformed { .. } => "server.config_malformed",
@@ -215,6 +219,7 @@ impl Error {
             Error::StoreEmpty
             | Error::StoreMemorySuffix
             | Error::StoreScheme { .. }
+            | Error::AccessOnDsql
             | Error::ConfigUnreadable { .. }
             | Error::ConfigTooLong { .. }
             | Error::ConfigMalformed { .. }

@@ -15,6 +15,8 @@ pub enum StoreLocation {
     Folder(PathBuf),
     /// `postgres://…` or `postgresql://…`.
     Postgres(Box<ConnectionString>),
+    /// `dsql://…`: queues and locks. Namespaces, users and keys need another place.
+    Dsql(Box<ConnectionString>),
 }
 
 impl FromStr for StoreLocation {
@@ -30,6 +32,7 @@ impl FromStr for StoreLocation {
         match scheme {
             "memory" if rest.is_empty() => Ok(StoreLocation::Memory),
             "memory" => Err(Error::StoreMemorySuffix),
+            "dsql" => Ok(StoreLocation::Dsql(Box::new(text.parse()?))),
             "postgres" | "postgresql" => Ok(StoreLocation::Postgres(Box::new(text.parse()?))),
             scheme if looks_like_url(scheme, rest) => Err(Error::StoreScheme { scheme: scheme.to_owned() }),
             _ => Ok(StoreLocation::Folder(text.into())),
@@ -49,7 +52,7 @@ impl fmt::Display for StoreLocation {
         match self {
             StoreLocation::Memory => out.write_str("memory:"),
             StoreLocation::Folder(path) => path.display().fmt(out),
-            StoreLocation::Postgres(connection) => connection.fmt(out),
+            StoreLocation::Postgres(connection) | StoreLocation::Dsql(connection) => connection.fmt(out),
         }
     }
 }
@@ -80,6 +83,7 @@ mod tests {
         assert!(matches!(parsed("memory:"), StoreLocation::Memory));
         assert!(matches!(parsed("postgres://db/app"), StoreLocation::Postgres(_)));
         assert!(matches!(parsed("postgresql://db/app"), StoreLocation::Postgres(_)));
+        assert!(matches!(parsed("dsql://abc.dsql.us-east-1.on.aws"), StoreLocation::Dsql(_)));
     }
 
     #[test]

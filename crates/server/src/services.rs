@@ -263,7 +263,9 @@ impl OpenStores {
         match location {
             // Each its own, as nothing tells one memory from another; a database is shared by its pool.
             crate::StoreLocation::Memory => Ok(Store::Memory),
-            crate::StoreLocation::Postgres(_) => Store::open_with(location, connections_max).await,
+            crate::StoreLocation::Postgres(_) | crate::StoreLocation::Dsql(_) => {
+                Store::open_with(location, connections_max).await
+            }
             crate::StoreLocation::Folder(_) => {
                 let place = location.to_string();
                 if !self.by_location.contains_key(&place) {
@@ -315,13 +317,13 @@ async fn open_locks(
         }
         (Some(BackendLocation::Dsql(connection)), _) => {
             let pool = Registry::of_process().pool(leasehold_txn::Config::new((**connection).clone()))?;
-            let backend = Arc::new(DsqlBackend::new(pool, dsql::Config::of(&config.options)));
-            (backend.clone(), Some(Unprepared::Dsql(backend)))
+            dsql_locks(pool, &config.options)
         }
         (Some(location), _) => (location.open_with(&config.options).await?, None),
         (None, Store::Memory) => (Arc::new(MemoryBackend::default()), None),
         (None, Store::Embedded(opened)) => (Arc::new(EmbeddedBackend::open(opened.clone())?), None),
         (None, Store::Postgres(pool)) => postgres_locks(pool.clone(), &config.options),
+        (None, Store::Dsql(pool)) => dsql_locks(pool.clone(), &config.options),
     })
 }
 
@@ -332,6 +334,11 @@ fn postgres_locks(pool: Pool, options: &BackendOptions) -> (Arc<dyn LockBackend>
         Arc::new(FusedBackend::new(backend.clone(), FusedConfig::default())),
         Some(Unprepared::Postgres(backend)),
     )
+}
+
+fn dsql_locks(pool: Pool, options: &BackendOptions) -> (Arc<dyn LockBackend>, Option<Unprepared>) {
+    let backend = Arc::new(DsqlBackend::new(pool, dsql::Config::of(options)));
+    (backend.clone(), Some(Unprepared::Dsql(backend)))
 }
 
 fn log_unprepared(what: &str, code: &str, error: &(dyn std::error::Error + 'static)) {

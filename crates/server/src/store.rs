@@ -3,12 +3,13 @@ use std::time::Duration;
 
 use leasehold_access::{Stores, store as access};
 use leasehold_queue::QueueStore;
+use leasehold_queue::store::dsql::{self, DsqlQueues, DsqlStore};
 use leasehold_queue::store::embedded::{EmbeddedQueues, EmbeddedStore};
 use leasehold_queue::store::memory::{MemoryQueues, MemoryStore};
 use leasehold_queue::store::postgres::{self, PostgresQueues, PostgresStore};
 use leasehold_txn::{Operation, Policy, Pool, Registry, Statement};
 
-use crate::{Result, StoreLocation};
+use crate::{Error, Result, StoreLocation};
 
 /// How long a store may take to answer the health check.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
@@ -21,6 +22,7 @@ pub(crate) enum Store {
     Memory,
     Embedded(leasehold_embedded::Store),
     Postgres(Pool),
+    Dsql(Pool),
 }
 
 impl Store {
@@ -40,12 +42,16 @@ impl Store {
                     tokio::task::spawn_blocking(move || leasehold_embedded::Store::open(folder)).await;
                 Ok(Store::Embedded(opened.expect("opening the store does not panic")?))
             }
-            StoreLocation::Postgres(connection) => {
+            StoreLocation::Postgres(connection) | StoreLocation::Dsql(connection) => {
                 let mut config = leasehold_txn::Config::new((**connection).clone());
                 if let Some(connections_max) = connections_max {
                     config = config.size_max(connections_max);
                 }
-                Ok(Store::Postgres(Registry::of_process().pool(config)?))
+                let pool = Registry::of_process().pool(config)?;
+                Ok(match location {
+                    StoreLocation::Dsql(_) => Store::Dsql(pool),
+                    _ => Store::Postgres(pool),
+                })
             }
         }
     }
@@ -56,6 +62,7 @@ impl Store {
             Store::Memory => Arc::new(MemoryStore::new()),
             Store::Embedded(store) => Arc::new(EmbeddedStore::open(store.clone())?),
             Store::Postgres(pool) => Arc::new(PostgresStore::new(pool.clone(), postgres::Config::default())),
+            Store::Dsql(pool) => Arc::new(DsqlStore::new(pool.clone(), dsql::Config::default())),
         })
     }
 
@@ -67,6 +74,7 @@ impl Store {
             Store::Postgres(pool) => {
                 Arc::new(PostgresQueues::new(pool.clone(), &postgres::Config::default()))
             }
+            Store::Dsql(pool) => Arc::new(DsqlQueues::new(pool.clone(), &dsql::Config::default())),
         })
     }
 
@@ -78,6 +86,7 @@ impl Store {
                 Stores::of(Arc::new(access::embedded::EmbeddedStore::open(store.clone())?))
             }
             Store::Postgres(pool) => access::postgres::PostgresStore::new(pool.clone()).stores(),
+            Store::Dsql(_) => return Err(Error::AccessOnDsql),
         })
     }
 
@@ -108,7 +117,9 @@ impl Store {
                 let checked = tokio::task::spawn_blocking(move || store.check()).await;
                 Ok(checked.expect("checking the store does not panic")?)
             }
-            Store::Postgres(pool) => Ok(CHECK.execute(pool, &Policy::none(), &[]).await.map(drop)?),
+            Store::Postgres(pool) | Store::Dsql(pool) => {
+                Ok(CHECK.execute(pool, &Policy::none(), &[]).await.map(drop)?)
+            }
         }
     }
 }

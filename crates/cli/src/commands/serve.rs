@@ -26,7 +26,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "HOST:PORT", env = "LEASEHOLD_ADDRESS")]
     address: Option<String>,
 
-    /// What holds the data: a folder, memory: or postgres://… [default: ./leasehold-data]
+    /// What holds the data: a folder, memory:, postgres://… or dsql://… [default: ./leasehold-data]
     #[arg(long, value_name = "PATH|URL", env = "LEASEHOLD_STORE", hide_env_values = true)]
     store: Option<String>,
 

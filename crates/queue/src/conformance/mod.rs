@@ -19,6 +19,10 @@ pub trait Harness: Send + Sync + Sized + 'static {
     /// Whether what is stored survives [`restart`](Self::restart).
     const IS_DURABLE: bool;
 
+    /// By how much the longest cases are cut short, and the shortest timeouts made longer, for a store that is slow to
+    /// test. The environment can ask for longer cases.
+    const SHORTENED: u32 = 1;
+
     /// Prepares the place.
     fn start() -> impl Future<Output = Self> + Send;
 

@@ -15,7 +15,7 @@ use super::{Answers, Partition, answer_all, split};
 use crate::call::unknown;
 use crate::queue::message::{Change as Request, Fate, Report, Wish};
 use crate::store::{Change, Missing, Verdict};
-use crate::{Error, Item, ItemId, ItemState};
+use crate::{Error, Item, ItemId, ItemState, Refusal};
 
 /// A write of changes.
 #[derive(Debug)]
@@ -60,6 +60,7 @@ impl Partition {
             self.refuse_changes(requests);
             return Vec::new();
         }
+        let requests = self.refuse_too_many(requests);
         let dying = &self.dying;
         let is_sound = |request: &mut Request| {
             request.ids.malformed.is_none()
@@ -71,6 +72,19 @@ impl Partition {
             self.judge(unsound).await;
         }
         self.write_changes(requests).await
+    }
+
+    /// Refuses what the store cannot change as a whole.
+    fn refuse_too_many(&mut self, requests: Vec<Request>) -> Vec<Request> {
+        let limit = self.store.write_max().items;
+        let (requests, too_many) = split(requests, |request| request.ids.good.len() <= limit);
+        self.report_changes(too_many.len());
+        for request in too_many {
+            let received = request.ids.good.len();
+            let refusal = Refusal::StoreLimit { unit: "items", limit, received };
+            request.call.answer(Err(refusal.into()));
+        }
+        requests
     }
 
     async fn write_changes(&mut self, requests: Vec<Request>) -> Vec<Request> {

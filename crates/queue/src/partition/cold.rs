@@ -10,8 +10,8 @@ use super::health::repeat;
 use crate::call::unknown;
 use crate::queue::message::{Cold, Report, tell};
 use crate::reply::{PartitionOverview, PartitionStats};
-use crate::store::{Placement, Removed, StoreError, StoreStats};
-use crate::{Item, ItemId, QueueInfo, Result};
+use crate::store::{Placement, Removed, StoreError, StoreStats, WriteMax};
+use crate::{Item, ItemId, QueueInfo, Refusal, Result};
 
 impl Partition {
     /// Serves one request. Whoever asked may be gone.
@@ -143,8 +143,26 @@ impl Partition {
         self.place(&items, "move").await.map(drop)
     }
 
-    /// A write whose answer was lost is repeated if it did not happen: the ids are the same, so nothing doubles.
+    /// In as many writes as it takes: whoever brings items from elsewhere can bring them again.
     async fn place(&mut self, items: &[Item], operation: &'static str) -> Result<Vec<Placement>> {
+        let max = self.store.write_max();
+        fits(items, &max)?;
+        let mut placements = Vec::with_capacity(items.len());
+        let mut rest = items;
+        while !rest.is_empty() {
+            let (some, later) = rest.split_at(max.fitting(rest));
+            match self.place_some(some, operation).await {
+                Ok(placed) => placements.extend(placed),
+                Err(error) if placements.is_empty() => return Err(error),
+                Err(_) => return Err(unknown(operation, "only the first of the items are surely stored")),
+            }
+            rest = later;
+        }
+        Ok(placements)
+    }
+
+    /// A write whose answer was lost is repeated if it did not happen: the ids are the same, so nothing doubles.
+    async fn place_some(&mut self, items: &[Item], operation: &'static str) -> Result<Vec<Placement>> {
         let placed = match self.store.produce(items).await {
             Err(StoreError::Indeterminate { operation: call, source }) => {
                 self.mark_failed(&StoreError::Indeterminate { operation: call, source });
@@ -266,4 +284,15 @@ impl Partition {
             error => repeat(error, operation),
         }
     }
+}
+
+/// Whether the store can hold each of the items.
+fn fits(items: &[Item], max: &WriteMax) -> Result<()> {
+    for item in items {
+        max.refuse(std::iter::once(item.bytes()))?;
+        if item.source_id.as_ref().is_some_and(|source_id| source_id.len() > max.source_id_bytes) {
+            return Err(Refusal::TextLength { field: "source_id", limit: max.source_id_bytes }.into());
+        }
+    }
+    Ok(())
 }

@@ -36,6 +36,7 @@ impl Health {
             StoreError::Fenced { .. } => Health::Fenced,
             StoreError::Unavailable { .. }
             | StoreError::Indeterminate { .. }
+            | StoreError::TooLarge { .. }
             | StoreError::Unusable { .. } => {
                 let retry_at = Instant::now() + backoff.after(failures.saturating_sub(1));
                 Health::Failing { failures, retry_at }
@@ -48,6 +49,9 @@ impl Health {
 pub(super) fn repeat(error: &StoreError, operation: &'static str) -> Error {
     Error::Storage(match error {
         StoreError::Fenced { partition } => StoreError::Fenced { partition: partition.clone() },
+        StoreError::TooLarge { operation, reason } => {
+            StoreError::TooLarge { operation, reason: reason.clone() }
+        }
         StoreError::Unusable { what, reason } => {
             StoreError::Unusable { what: what.clone(), reason: reason.clone() }
         }

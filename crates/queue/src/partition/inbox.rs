@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 
 use crate::queue::message::{Change, Cold, Lease, Moved, Produce, Work};
+use crate::request::NewItem;
+use crate::store::WriteMax;
 
 /// Items that one turn writes at most, of each kind; at least one request whatever its size. Larger writes gain
 /// nothing and make everyone behind them wait.
@@ -31,11 +33,15 @@ impl Inbox {
     }
 
     /// The work of one turn.
-    pub(super) fn take_turn(&mut self) -> Work {
+    pub(super) fn take_turn(&mut self, write_max: &WriteMax) -> Work {
+        let items_max = write_max.items.min(TURN_ITEMS_MAX);
+        let bytes = |produce: &Produce| produce.items.iter().map(NewItem::bytes).sum();
         Work {
-            produces: take(&mut self.produces, |produce| produce.items.len()),
-            leases: take(&mut self.leases, |lease| lease.batch_size),
-            changes: take(&mut self.changes, |change| change.ids.good.len()),
+            produces: take(&mut self.produces, items_max, write_max.bytes, |produce| {
+                (produce.items.len(), if write_max.bytes == usize::MAX { 0 } else { bytes(produce) })
+            }),
+            leases: take(&mut self.leases, items_max, usize::MAX, |lease| (lease.batch_size, 0)),
+            changes: take(&mut self.changes, items_max, usize::MAX, |change| (change.ids.good.len(), 0)),
         }
     }
 
@@ -48,12 +54,19 @@ impl Inbox {
     }
 }
 
-fn take<T>(waiting: &mut VecDeque<T>, size: impl Fn(&T) -> usize) -> Vec<T> {
-    let mut total = 0;
+fn take<T>(
+    waiting: &mut VecDeque<T>,
+    items_max: usize,
+    bytes_max: usize,
+    size: impl Fn(&T) -> (usize, usize),
+) -> Vec<T> {
+    let (mut total, mut total_bytes) = (0, 0_usize);
     let fits = |request: &T| {
         let first = total == 0;
-        total += size(request).max(1);
-        first || total <= TURN_ITEMS_MAX
+        let (items, bytes) = size(request);
+        total += items.max(1);
+        total_bytes = total_bytes.saturating_add(bytes);
+        first || (total <= items_max && total_bytes <= bytes_max)
     };
     let count = waiting.iter().map(fits).take_while(|fits| *fits).count();
     waiting.drain(..count).collect()
@@ -64,7 +77,7 @@ mod tests {
     use super::*;
 
     fn sizes(waiting: &[usize]) -> Vec<usize> {
-        take(&mut waiting.iter().copied().collect(), |size| *size)
+        take(&mut waiting.iter().copied().collect(), TURN_ITEMS_MAX, usize::MAX, |size| (*size, 0))
     }
 
     #[test]
@@ -72,6 +85,14 @@ mod tests {
         assert_eq!(sizes(&[4_000, 4_000, 2_000, 1]), [4_000, 4_000, 2_000]);
         assert_eq!(sizes(&[1; 20_000]).len(), TURN_ITEMS_MAX);
         assert_eq!(sizes(&[0; 20_000]).len(), TURN_ITEMS_MAX);
+    }
+
+    #[test]
+    fn turn_takes_whole_requests_up_to_the_bytes_of_a_write() {
+        let bytes =
+            |waiting: &[usize]| take(&mut waiting.iter().copied().collect(), 10, 100, |size| (1, *size));
+        assert_eq!(bytes(&[40, 60, 1]), [40, 60]);
+        assert_eq!(bytes(&[101, 1]), [101]);
     }
 
     #[test]

@@ -29,7 +29,7 @@ impl Partition {
         }
         let leases = self.take_leases(leases);
         let wanted: Vec<usize> = leases.iter().map(|lease| lease.batch_size).collect();
-        let here = usize::try_from(self.leasable()).unwrap_or(usize::MAX);
+        let here = usize::try_from(self.leasable()).unwrap_or(usize::MAX).min(self.store.write_max().items);
         let Some(limit) = NonZeroUsize::new(wanted.iter().sum::<usize>().min(here)) else {
             return self.undo_leases(leases);
         };

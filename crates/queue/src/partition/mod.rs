@@ -194,7 +194,7 @@ impl Partition {
 
     /// Produces, leases and changes of items, in this order: a lease that came with a produce sees its items.
     async fn turn(&mut self) {
-        let Work { produces, leases, changes } = self.inbox.take_turn();
+        let Work { produces, leases, changes } = self.inbox.take_turn(&self.store.write_max());
         let leases = self.produce(produces, leases).await;
         self.lease(leases).await;
         self.change(changes).await;

@@ -11,6 +11,7 @@ use super::{Answers, Partition, answer_all, count, split};
 use crate::queue::message::{Lease, Produce, Report};
 use crate::reply::{Leased, Produced};
 use crate::request::NewItem;
+use crate::store::WriteMax;
 use crate::{Item, ItemId, ItemIds, ItemState};
 
 /// A time less than this ahead means now.
@@ -52,6 +53,7 @@ impl Partition {
             let told = arrived(&abandoned);
             self.report(Report { told, produces_done: abandoned.len(), ..Report::default() });
         }
+        let produces = self.refuse_too_large(produces);
         if produces.is_empty() {
             return leases;
         }
@@ -67,6 +69,26 @@ impl Partition {
             Err(error) => self.failed(&error, Unsettled::Produce(batch)).await,
         }
         leases
+    }
+
+    /// Refuses what the store cannot write as a whole, here or in any other partition.
+    fn refuse_too_large(&mut self, produces: Vec<Produce>) -> Vec<Produce> {
+        let max = self.store.write_max();
+        if max == WriteMax::NONE {
+            return produces;
+        }
+        let refused = |produce: &Produce| max.refuse(produce.items.iter().map(NewItem::bytes)).err();
+        let (produces, too_large) = split(produces, |produce| refused(produce).is_none());
+        if !too_large.is_empty() {
+            let told = arrived(&too_large);
+            self.report(Report { told, produces_done: too_large.len(), ..Report::default() });
+        }
+        for produce in too_large {
+            if let Some(refusal) = refused(&produce) {
+                produce.call.answer(Err(refusal.into()));
+            }
+        }
+        produces
     }
 
     fn batch(&mut self, mut produces: Vec<Produce>, leases: Vec<Lease>) -> ProduceBatch {

@@ -11,6 +11,7 @@ use metrics::{counter, histogram};
 
 use crate::store::{
     Change, Deadlines, Due, Opened, Pick, Placement, Removed, Result, StoreError, StoreStats, Verdict,
+    WriteMax,
 };
 use crate::{Item, ItemId, PartitionStore};
 
@@ -23,6 +24,10 @@ pub(super) struct TimedStore {
 impl TimedStore {
     pub(super) fn new(store: Box<dyn PartitionStore>, timeout: Duration, open_timeout: Duration) -> Self {
         TimedStore { store, timeout, open_timeout }
+    }
+
+    pub(super) fn write_max(&self) -> WriteMax {
+        self.store.write_max()
     }
 
     pub(super) async fn open(&mut self) -> Result<Opened> {

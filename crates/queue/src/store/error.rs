@@ -33,6 +33,14 @@ pub enum StoreError {
         /// The partition that was lost.
         partition: PartitionId,
     },
+    /// It cannot be written as a whole; nothing was.
+    #[error("{operation} is too large for the store: {reason}")]
+    TooLarge {
+        /// What was asked.
+        operation: &'static str,
+        /// What is too large, and the limit.
+        reason: String,
+    },
     /// What is stored does not make sense to this release.
     #[error("{what} cannot be used: {reason}")]
     Unusable {
@@ -51,6 +59,7 @@ impl StoreError {
             Self::Unavailable { .. } => "queue.store_unavailable",
             Self::Indeterminate { .. } => "queue.store_indeterminate",
             Self::Fenced { .. } => "queue.fenced",
+            Self::TooLarge { .. } => "queue.store_too_large",
             Self::Unusable { .. } => "queue.store_unusable",
         }
     }
@@ -62,6 +71,7 @@ impl StoreError {
             Self::Unavailable { .. } => Class::Unavailable,
             Self::Indeterminate { .. } => Class::Indeterminate,
             Self::Fenced { .. } => Class::Conflict,
+            Self::TooLarge { .. } => Class::Rejected,
             Self::Unusable { .. } => Class::Internal,
         }
     }

@@ -3,6 +3,8 @@
 //! Every write names the items it is about by their ids, which its caller chose beforehand. So a write whose answer
 //! was lost can be settled by looking at those ids, and nothing is repeated before that.
 
+#[cfg(feature = "dsql")]
+pub mod dsql;
 #[cfg(feature = "embedded")]
 pub mod embedded;
 mod error;
@@ -12,6 +14,7 @@ pub mod memory;
 mod outcome;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+mod write_max;
 
 use std::num::NonZeroUsize;
 
@@ -24,6 +27,7 @@ pub use error::{Result, StoreError};
 pub use outcome::{
     Change, Counts, Deadlines, Due, DueAction, Missing, Opened, Pick, Placement, Removed, StoreStats, Verdict,
 };
+pub use write_max::WriteMax;
 
 /// A partition of a queue, by name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -51,9 +55,14 @@ pub trait Store: Send + Sync + 'static {
 /// The items of one partition, in the hands of its one owner.
 ///
 /// Calls are not made at the same time. A call may be dropped midway; whether its write happened is then unknown,
-/// and the next call is [`open`](Self::open). Batches are as long as the engine's limits allow, and never empty.
+/// and the next call is [`open`](Self::open). Batches are as long as the engine's limits and the store's own allow, and
+/// never empty.
 #[async_trait]
 pub trait PartitionStore: Send + 'static {
+    /// How much one write may hold. A [`produce`](Self::produce), or a request of a [`change`](Self::change), that holds
+    /// more is [`StoreError::TooLarge`].
+    fn write_max(&self) -> WriteMax;
+
     /// Becomes the owner, and tells what is there. From here on no write of an earlier owner succeeds, including
     /// one that this very handle had sent and never saw answered: what is read afterwards stays true.
     ///

@@ -31,7 +31,9 @@ impl Display for EffectiveConfig<'_> {
         }
         match &config.store {
             // Without its password it could not be read back.
-            StoreLocation::Postgres(connection) => writeln!(out, "# store: {connection}")?,
+            StoreLocation::Postgres(connection) | StoreLocation::Dsql(connection) => {
+                writeln!(out, "# store: {connection}")?;
+            }
             place => writeln!(out, "store: {}", quoted(place))?,
         }
         out.write_str("locks:\n")?;

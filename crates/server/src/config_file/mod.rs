@@ -132,7 +132,7 @@ impl Storage {
         let location = match driver.as_str() {
             "" | "memory" => "memory:".to_owned(),
             "badger" | "embedded" => setting("storage-dir").unwrap_or_else(|| DEFAULT_STORE.to_owned()),
-            "postgres" | "postgresql" => {
+            "postgres" | "postgresql" | "dsql" => {
                 setting("connection-string").ok_or(Error::ConnectionStringMissing)?
             }
             _ => return Err(Error::Driver { driver: self.driver.clone() }),

@@ -26,17 +26,17 @@ const ADVANCES_MAX: u32 = 8;
 
 /// Clients that produce, lease, complete, give back, extend and list, while leases run out under them.
 pub async fn concurrent_history_is_linearizable<H: Harness>(served: &mut Served<H>) {
-    histories_are_linearizable(served, seeds(), false).await;
+    histories_are_linearizable(served, seeds::<H>(), false).await;
 }
 
 /// The same while the store fails and loses answers: what is answered is true, and what is unknown may be either.
 pub async fn concurrent_history_over_a_failing_store_is_linearizable<H: Harness>(served: &mut Served<H>) {
-    histories_are_linearizable(served, seeds(), true).await;
+    histories_are_linearizable(served, seeds::<H>(), true).await;
 }
 
-fn seeds() -> Range<u64> {
+fn seeds<H: Harness>() -> Range<u64> {
     let first = seed("LEASEHOLD_HISTORY_SEED") % 1_000_000_007;
-    first..first + asked_for("LEASEHOLD_HISTORIES").unwrap_or(HISTORIES)
+    first..first + asked_for("LEASEHOLD_HISTORIES").unwrap_or(HISTORIES / u64::from(H::SHORTENED))
 }
 
 /// Records a history for each seed, and looks for an order that explains it. How many calls there were.

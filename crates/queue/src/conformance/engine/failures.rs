@@ -144,8 +144,8 @@ pub async fn lost_answer_of_a_retry_is_settled<H: Harness>(served: &mut Served<H
 pub async fn store_that_hangs_does_not_hang_callers<H: Harness>(served: &mut Served<H>) {
     served
         .reconfigure(|config| {
-            config.storage_timeout = Duration::from_millis(200);
-            config.open_timeout = Duration::from_millis(200);
+            config.storage_timeout = Duration::from_millis(200) * H::SHORTENED;
+            config.open_timeout = Duration::from_millis(200) * H::SHORTENED;
         })
         .await;
     served.create("jobs").await;
@@ -169,7 +169,7 @@ pub async fn store_that_hangs_does_not_hang_callers<H: Harness>(served: &mut Ser
 
 /// A write that nobody can settle in time is unknown, and says so.
 pub async fn outcome_that_stays_unknown_is_said_to_be<H: Harness>(served: &mut Served<H>) {
-    served.reconfigure(|config| config.storage_timeout = Duration::from_millis(100)).await;
+    served.reconfigure(|config| config.storage_timeout = Duration::from_millis(100) * H::SHORTENED).await;
     served.create("jobs").await;
     served.faults.always("open", None, Fault::Unavailable);
     served.faults.once("produce", Fault::LostAnswer);
@@ -181,7 +181,7 @@ pub async fn outcome_that_stays_unknown_is_said_to_be<H: Harness>(served: &mut S
 
 /// A client whose lease nobody could settle in time may ask again.
 pub async fn client_may_ask_again_after_an_unknown_outcome<H: Harness>(served: &mut Served<H>) {
-    served.reconfigure(|config| config.storage_timeout = Duration::from_millis(100)).await;
+    served.reconfigure(|config| config.storage_timeout = Duration::from_millis(100) * H::SHORTENED).await;
     served.create("jobs").await;
     served.produce("jobs", &["a", "b"]).await;
     served.faults.always("open", None, Fault::Unavailable);

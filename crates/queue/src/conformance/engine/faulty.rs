@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 
 use crate::store::{
     Change, Deadlines, Due, Opened, PartitionId, Pick, Placement, Removed, Result, StoreError, StoreStats,
-    Verdict,
+    Verdict, WriteMax,
 };
 use crate::{Item, ItemId, PartitionStore, Store};
 
@@ -171,6 +171,10 @@ macro_rules! faulty {
 
 #[async_trait]
 impl PartitionStore for FaultyPartition {
+    fn write_max(&self) -> WriteMax {
+        self.store.write_max()
+    }
+
     async fn open(&mut self) -> Result<Opened> {
         faulty!(self, "open", self.store.open())
     }

@@ -23,18 +23,18 @@ const FOLLOWS: Duration = Duration::from_secs(10);
 
 /// Every answer, every list and every figure is the reference's, with a dead queue.
 pub async fn random_requests_answer_as_the_reference<H: Harness>(served: &mut Served<H>) {
-    requests_answer_as_the_reference(served, seed("LEASEHOLD_MODEL_SEED"), steps(), true).await;
+    requests_answer_as_the_reference(served, seed("LEASEHOLD_MODEL_SEED"), steps::<H>(), true).await;
 }
 
 /// The same where the dead are deleted, until an update names a dead queue.
 pub async fn random_requests_without_a_dead_queue_answer_as_the_reference<H: Harness>(
     served: &mut Served<H>,
 ) {
-    requests_answer_as_the_reference(served, seed("LEASEHOLD_MODEL_SEED"), steps(), false).await;
+    requests_answer_as_the_reference(served, seed("LEASEHOLD_MODEL_SEED"), steps::<H>(), false).await;
 }
 
-fn steps() -> u64 {
-    asked_for("LEASEHOLD_MODEL_STEPS").unwrap_or(STEPS)
+fn steps<H: Harness>() -> u64 {
+    asked_for("LEASEHOLD_MODEL_STEPS").unwrap_or(STEPS / u64::from(H::SHORTENED))
 }
 
 /// So many requests, the same for the same seed.

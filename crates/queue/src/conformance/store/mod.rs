@@ -33,6 +33,7 @@ macro_rules! store_conformance {
             placement: largest_and_empty_payloads_are_kept,
             placement: hostile_text_is_kept,
             placement: ten_thousand_items_are_placed_at_once,
+            placement: batch_beyond_the_limits_is_refused_whole,
             order: ready_items_come_in_order,
             order: expired_items_are_passed_over,
             order: scheduled_and_leased_items_are_not_ready,

@@ -32,7 +32,7 @@ impl Random {
 /// Every answer is the reference's, and in the end everything stored is.
 pub async fn random_operations_answer_as_the_model<H: Harness>() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
-    let steps = number("LEASEHOLD_MODEL_STEPS").unwrap_or(u64::from(STEPS));
+    let steps = number("LEASEHOLD_MODEL_STEPS").unwrap_or(u64::from(STEPS / H::SHORTENED));
     let seed = number("LEASEHOLD_MODEL_SEED").unwrap_or(0x5eed_0f1e_a5e0 + u64::from(std::process::id()));
     eprintln!("seed {seed}, {steps} steps");
     let mut run = Run::<H>::start(seed).await;

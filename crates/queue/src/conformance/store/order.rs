@@ -57,7 +57,9 @@ pub async fn ready_items_are_found_behind_many_leased_ones<H: Harness>() {
     let mut line = Line::<H>::start().await;
     let items: Vec<_> = (0..6_000).map(|number| line.item(&number.to_string())).collect();
     let ids: Vec<_> = items.iter().map(|item| item.id).collect();
-    line.owner.produce(&items).await.expect("produce");
+    for some in items.chunks(line.owner.write_max().items) {
+        line.owner.produce(some).await.expect("produce");
+    }
     let mut taken = Vec::new();
     while taken.len() < ids.len() {
         let next = line.owner.next_ready(limit(999), START).await.expect("next_ready");

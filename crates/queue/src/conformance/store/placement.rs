@@ -5,7 +5,7 @@ use leasehold_core::Timestamp;
 
 use super::line::{Line, at};
 use crate::conformance::Harness;
-use crate::store::{Change, Placement, Verdict};
+use crate::store::{Change, Placement, StoreError, Verdict, WriteMax};
 use crate::{Item, ItemId};
 
 /// Every field that is stored comes back.
@@ -91,7 +91,9 @@ pub async fn source_id_is_free_again_when_its_item_is_gone<H: Harness>() {
 /// Sizes at the edges.
 pub async fn largest_and_empty_payloads_are_kept<H: Harness>() {
     let mut line = Line::<H>::start().await;
-    let large = Bytes::from(vec![0xa5; 4 << 20]);
+    // An item is more than its payload.
+    let large =
+        Bytes::from(vec![0xa5; line.owner.write_max().item_bytes.saturating_sub(1 << 10).min(4 << 20)]);
     for payload in [Bytes::new(), Bytes::from_static(&[0, 0xff, b'\n', 0]), large] {
         let item = Item { payload: payload.clone(), ..line.item("") };
         let id = line.place(item).await;
@@ -109,8 +111,12 @@ pub async fn hostile_text_is_kept<H: Harness>() {
         "héllo \u{1F512} \u{202e}",
         &"x".repeat(100_000),
     ] {
+        let mut source_id = format!("source {text}");
+        if source_id.len() > line.owner.write_max().source_id_bytes {
+            source_id.truncate(line.owner.write_max().source_id_bytes);
+        }
         let item = Item {
-            source_id: Some(format!("source {text}")),
+            source_id: Some(source_id),
             reference: text.to_owned(),
             encoding: text.to_owned(),
             kind: text.to_owned(),
@@ -121,12 +127,40 @@ pub async fn hostile_text_is_kept<H: Harness>() {
     }
 }
 
-/// As an import does.
+/// As an import does, in as many writes as the store needs.
 pub async fn ten_thousand_items_are_placed_at_once<H: Harness>() {
     let mut line = Line::<H>::start().await;
     let items: Vec<_> = (0..10_000).map(|number| line.item(&number.to_string())).collect();
-    let placements = line.owner.produce(&items).await.expect("produce");
-    assert_eq!(placements.len(), 10_000);
+    for some in items.chunks(line.owner.write_max().items) {
+        let placements = line.owner.produce(some).await.expect("produce");
+        assert_eq!(placements.len(), some.len());
+    }
     let listed = line.owner.list(false, ItemId::MIN, 20_000).await.expect("list");
     assert!(listed == items, "the list of 10,000 items is what was placed");
+}
+
+/// What cannot be written as a whole is not written in part.
+pub async fn batch_beyond_the_limits_is_refused_whole<H: Harness>() {
+    let mut line = Line::<H>::start().await;
+    let max = line.owner.write_max();
+    if max == WriteMax::NONE {
+        return;
+    }
+    let many: Vec<_> = (0..=max.items).map(|_| line.item("many")).collect();
+    let large = Item { payload: Bytes::from(vec![0; max.item_bytes]), ..line.item("") };
+    let part = Bytes::from(vec![0; max.item_bytes / 2]);
+    let heavy: Vec<_> =
+        (0..=max.bytes / part.len()).map(|_| Item { payload: part.clone(), ..line.item("") }).collect();
+    let long = Item { source_id: Some("s".repeat(max.source_id_bytes + 1)), ..line.item("long") };
+    for batch in [many.as_slice(), &[large], &heavy, &[long]] {
+        let answer = line.owner.produce(batch).await;
+        assert!(matches!(answer, Err(StoreError::TooLarge { .. })), "{answer:?}");
+        assert_eq!(line.payloads().await, [""; 0]);
+    }
+    let changes: Vec<_> = many.iter().map(|item| Change::Complete { id: item.id }).collect();
+    let answer = line.owner.change(&[&changes]).await;
+    assert!(matches!(answer, Err(StoreError::TooLarge { .. })), "{answer:?}");
+    for some in many.chunks(max.items) {
+        line.owner.produce(some).await.expect("the owner still is the owner");
+    }
 }

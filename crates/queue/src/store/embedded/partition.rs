@@ -15,7 +15,7 @@ use super::{read, sweep, unwritten};
 use crate::store::index::{Header, Index};
 use crate::store::{
     Change, Deadlines, Due, Opened, PartitionId, PartitionStore, Pick, Placement, Removed, Result,
-    StoreError, StoreStats, Verdict,
+    StoreError, StoreStats, Verdict, WriteMax,
 };
 use crate::{Item, ItemId};
 
@@ -147,6 +147,10 @@ fn note_changes(batch: &mut Batch, line: &Index<()>, changes: &[Change]) {
 
 #[async_trait]
 impl PartitionStore for EmbeddedPartition {
+    fn write_max(&self) -> WriteMax {
+        WriteMax::NONE
+    }
+
     /// Dropped midway, the partition may have lost its earlier owner, and the handle owns nothing.
     async fn open(&mut self) -> Result<Opened> {
         self.hold = Hold::Lost;

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use crate::store::index::{Header, Index};
 use crate::store::{
     Change, Deadlines, Due, Opened, PartitionId, PartitionStore, Pick, Placement, Removed, Result,
-    StoreError, StoreStats, Verdict,
+    StoreError, StoreStats, Verdict, WriteMax,
 };
 use crate::{Item, ItemId};
 
@@ -110,6 +110,10 @@ fn items(index: &Index<Box<Content>>, ids: &[ItemId]) -> Vec<Item> {
 
 #[async_trait]
 impl PartitionStore for MemoryPartition {
+    fn write_max(&self) -> WriteMax {
+        WriteMax::NONE
+    }
+
     async fn open(&mut self) -> Result<Opened> {
         let mut shared = self.shared.lock();
         shared.epoch += 1;

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use leasehold_core::Timestamp;
+use leasehold_txn::Pipeline;
 use leasehold_txn::tokio_postgres::Row;
 use leasehold_txn::tokio_postgres::types::Type;
 
-use super::errors::{column, unavailable};
+use super::errors::{column, in_part, too_large, unavailable};
 use super::fates::{End, Fate, Fates};
 use super::operations::CHANGE;
 use super::partition::PostgresPartition;
@@ -18,15 +19,37 @@ use crate::{ItemId, ItemState};
 /// what happens when a request names an item that is not leased; more is somebody else's doing.
 const TRIES: u32 = 4;
 
+/// As few writes as they fit into: each request is in one of them as a whole.
+pub(super) async fn change(
+    partition: &mut PostgresPartition,
+    requests: &[&[Change]],
+) -> Result<Vec<Verdict>> {
+    let max = partition.place.write_max().items;
+    if let Some(request) = requests.iter().find(|request| request.len() > max) {
+        let reason = format!("a request has {} items, at most {max} can be changed at once", request.len());
+        return Err(too_large(CHANGE, reason));
+    }
+    let mut verdicts = Vec::with_capacity(requests.len());
+    while verdicts.len() < requests.len() {
+        let rest = &requests[verdicts.len()..];
+        let mut items = 0_usize;
+        let fits = |request: &&&[Change]| {
+            items += request.len();
+            items <= max
+        };
+        let some = &rest[..rest.iter().take_while(fits).count()];
+        let is_first = verdicts.is_empty();
+        verdicts.extend(change_some(partition, some).await.map_err(|error| in_part(is_first, error))?);
+    }
+    Ok(verdicts)
+}
+
 /// One statement if all items are leased, as they mostly are. It does nothing if they are not; then they are looked at,
 /// and the statement carries only the requests that stand.
 ///
 /// No transaction stays open between the look and the statement: a server that is paused in between would keep the next
 /// owner waiting for it.
-pub(super) async fn change(
-    partition: &mut PostgresPartition,
-    requests: &[&[Change]],
-) -> Result<Vec<Verdict>> {
+async fn change_some(partition: &mut PostgresPartition, requests: &[&[Change]]) -> Result<Vec<Verdict>> {
     let mut fates = Fates::if_all_are_leased(requests);
     for _ in 0..TRIES {
         if fates.items.is_empty() || apply(partition, &fates).await? {
@@ -48,7 +71,8 @@ async fn apply(partition: &mut PostgresPartition, fates: &Fates) -> Result<bool>
     } else {
         write_all(partition, fates, &ids, len).await?
     };
-    let row = rows.first().expect("the statement has a row in any case");
+    // No row where the write itself is the answer: then it did nothing.
+    let Some(row) = rows.first() else { return Ok(false) };
     if column::<i64>(row, "owned")? != 1 {
         return Err(partition.place.fenced());
     }
@@ -124,15 +148,17 @@ async fn states(
     requests: &[&[Change]],
 ) -> Result<HashMap<ItemId, ItemState>> {
     let ids: Vec<_> = requests.iter().copied().flatten().map(|change| IdText(change.id())).collect();
-    let (queue, epoch, len) = (partition.place.queue(), partition.epoch()?, count(ids.len()));
+    let (place, epoch, len) = (partition.place.clone(), partition.epoch()?, count(ids.len()));
+    let queue = place.queue();
     let values = [
         (&queue as _, Type::TEXT),
-        (&partition.place.number as _, Type::INT8),
+        (&place.number as _, Type::INT8),
         (&epoch as _, Type::INT8),
         (&ids as _, Type::TEXT_ARRAY),
         (&len as _, Type::INT8),
     ];
-    let rows = partition.read(CHANGE, |statements| &statements.states, &values).await?;
+    let script = &place.statements.states;
+    let rows = script.answer(place.run(Pipeline::read(CHANGE, &script.steps(&values)), CHANGE).await?);
     let mut states = HashMap::with_capacity(rows.len());
     for row in &rows {
         if !column::<bool>(row, "owned")? {

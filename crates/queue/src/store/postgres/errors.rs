@@ -7,13 +7,17 @@ use leasehold_txn::{Error as TxnError, Operation};
 use crate::store::{PartitionId, Result, StoreError};
 
 /// The SQLSTATE of a table that is not there.
-pub(super) const UNDEFINED_TABLE: &str = "42P01";
+pub(in crate::store) const UNDEFINED_TABLE: &str = "42P01";
 /// The SQLSTATE of a column that is not there.
 const UNDEFINED_COLUMN: &str = "42703";
 
 /// The error of an operation on an opened partition: a table that was there and is not was dropped, and its owner with
 /// it.
-pub(super) fn partition_error(operation: Operation, partition: &PartitionId, source: TxnError) -> StoreError {
+pub(in crate::store) fn partition_error(
+    operation: Operation,
+    partition: &PartitionId,
+    source: TxnError,
+) -> StoreError {
     match source.sqlstate() {
         Some(UNDEFINED_TABLE) => StoreError::Fenced { partition: partition.clone() },
         _ => error_of(operation, source),
@@ -21,7 +25,7 @@ pub(super) fn partition_error(operation: Operation, partition: &PartitionId, sou
 }
 
 /// The error of an operation. Only an unknown outcome leaves open whether something happened.
-pub(super) fn error_of(operation: Operation, source: TxnError) -> StoreError {
+pub(in crate::store) fn error_of(operation: Operation, source: TxnError) -> StoreError {
     match source {
         TxnError::UnknownOutcome { .. } => {
             StoreError::Indeterminate { operation: verb(operation), source: source.into() }
@@ -33,8 +37,14 @@ pub(super) fn error_of(operation: Operation, source: TxnError) -> StoreError {
     }
 }
 
+/// Two made a table at the same moment: the other one did, or does.
+pub(in crate::store) fn is_made_by_another(error: &TxnError) -> bool {
+    // The name of a table is also that of a type and of its rows in the catalogue, and any of them may be met first.
+    matches!(error.sqlstate(), Some("23505" | "42P07" | "42710"))
+}
+
 /// Nothing happened, and it may work later.
-pub(super) fn unavailable(
+pub(in crate::store) fn unavailable(
     operation: Operation,
     source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
 ) -> StoreError {
@@ -42,15 +52,30 @@ pub(super) fn unavailable(
 }
 
 /// The same when another call changes nothing about the answer: what an open or a clear left behind does not matter.
-pub(super) fn as_unavailable(error: StoreError) -> StoreError {
+pub(in crate::store) fn as_unavailable(error: StoreError) -> StoreError {
     match error {
         StoreError::Indeterminate { operation, source } => StoreError::Unavailable { operation, source },
         error => error,
     }
 }
 
+/// The error of a later part of an operation in several: what the earlier ones did is done, so all of it is unknown.
+pub(in crate::store) fn in_part(is_first: bool, error: StoreError) -> StoreError {
+    match error {
+        StoreError::Unavailable { operation, source } if !is_first => {
+            StoreError::Indeterminate { operation, source }
+        }
+        error => error,
+    }
+}
+
+/// It does not fit into one write.
+pub(in crate::store) fn too_large(operation: Operation, reason: String) -> StoreError {
+    StoreError::TooLarge { operation: verb(operation), reason }
+}
+
 /// What is stored does not make sense.
-pub(super) fn unusable(what: String, error: &dyn std::error::Error) -> StoreError {
+pub(in crate::store) fn unusable(what: String, error: &dyn std::error::Error) -> StoreError {
     let mut reason = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
@@ -61,12 +86,12 @@ pub(super) fn unusable(what: String, error: &dyn std::error::Error) -> StoreErro
 }
 
 /// A column of a row of ours. Fails when the table has other types than ours.
-pub(super) fn column<'a, T: FromSql<'a>>(row: &'a Row, name: &str) -> Result<T> {
+pub(in crate::store) fn column<'a, T: FromSql<'a>>(row: &'a Row, name: &str) -> Result<T> {
     row.try_get(name).map_err(|error| unusable(format!("column {name}"), &error))
 }
 
 /// A text that PostgreSQL can hold.
-pub(super) fn admit(what: impl FnOnce() -> String, field: &str, text: &str) -> Result<()> {
+pub(in crate::store) fn admit(what: impl FnOnce() -> String, field: &str, text: &str) -> Result<()> {
     match text.contains('\0') {
         false => Ok(()),
         true => Err(StoreError::Unusable {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use leasehold_core::Timestamp;
 use leasehold_txn::tokio_postgres::types::Type;
 
-use super::errors::column;
+use super::errors::{column, in_part};
 use super::item_row;
 use super::operations::{LEASE, NEXT_READY};
 use super::partition::PostgresPartition;
@@ -41,7 +41,16 @@ async fn read_on(partition: &mut PostgresPartition, cursor: ItemId, wanted: usiz
     Ok(())
 }
 
+/// One write if they fit into one.
 pub(super) async fn lease(partition: &mut PostgresPartition, picks: &[Pick]) -> Result<Vec<Item>> {
+    let mut leased = Vec::with_capacity(picks.len());
+    for (number, some) in picks.chunks(partition.place.write_max().items).enumerate() {
+        leased.extend(lease_some(partition, some).await.map_err(|error| in_part(number == 0, error))?);
+    }
+    Ok(leased)
+}
+
+async fn lease_some(partition: &mut PostgresPartition, picks: &[Pick]) -> Result<Vec<Item>> {
     let ids: Vec<_> = picks.iter().map(|pick| IdText(pick.id)).collect();
     let deadlines: Vec<_> = picks.iter().map(|pick| Instant(pick.deadline)).collect();
     let len = count(picks.len());

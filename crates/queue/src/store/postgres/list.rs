@@ -7,6 +7,7 @@ use leasehold_txn::tokio_postgres::types::Type;
 use super::item_row;
 use super::operations::{FETCH, LIST};
 use super::partition::PostgresPartition;
+use super::script::Script;
 use super::statements::Statements;
 use super::values::{IdText, count};
 use crate::store::Result;
@@ -28,11 +29,11 @@ pub(super) async fn list(
     pivot: ItemId,
     limit: usize,
 ) -> Result<Vec<Item>> {
-    let statement: fn(&Statements) -> &str = match scheduled {
+    let script: fn(&Statements) -> &Script = match scheduled {
         true => |statements| &statements.list_scheduled,
         false => |statements| &statements.list,
     };
     let (pivot, limit) = (IdText(pivot), count(limit));
     let values = [(&pivot as _, Type::TEXT), (&limit as _, Type::INT8)];
-    item_row::items(&partition.read(LIST, statement, &values).await?)
+    item_row::items(&partition.read(LIST, script, &values).await?)
 }

@@ -4,27 +4,29 @@
 //! `docs/adr/0010-partition-epoch.md` has the proof, `docs/backends/postgres.md` the rest.
 
 mod change;
+pub(in crate::store) mod dialect;
 mod due;
-mod errors;
+pub(in crate::store) mod errors;
 mod fates;
 mod floors;
 mod item_row;
 mod lease;
 mod list;
 mod open;
-mod operations;
-mod partition;
-mod place;
+pub(in crate::store) mod operations;
+pub(in crate::store) mod partition;
+pub(in crate::store) mod place;
 mod produce;
-mod queues;
+pub(in crate::store) mod queues;
 mod remove;
 mod requeue;
 mod schema;
-mod statements;
+pub(in crate::store) mod script;
+pub(in crate::store) mod statements;
 mod stats;
 mod table;
 mod upkeep;
-mod values;
+pub(in crate::store) mod values;
 mod window;
 
 use std::sync::Arc;
@@ -37,6 +39,9 @@ use tokio::sync::Semaphore;
 use super::{PartitionId, PartitionStore, Result, Store};
 use partition::PostgresPartition;
 use place::Place;
+use schema::Postgres;
+use statements::Statements;
+use table::Table;
 
 pub use queues::PostgresQueues;
 
@@ -87,17 +92,24 @@ impl PostgresStore {
     pub fn new(pool: Pool, config: Config) -> Self {
         PostgresStore { pool, config, upkeep: Arc::new(Semaphore::new(1)) }
     }
+
+    fn place(&self, partition: &PartitionId) -> Place {
+        let table = Table::of(partition);
+        let statements = Statements::new(&table);
+        let dialect = Arc::new(Postgres::new(table));
+        Place::new(self.pool.clone(), self.config.clone(), partition.clone(), statements, dialect)
+    }
 }
 
 #[async_trait]
 impl Store for PostgresStore {
     fn partition(&self, partition: &PartitionId) -> Box<dyn PartitionStore> {
-        let place = Place::new(self.pool.clone(), self.config.clone(), partition.clone());
-        Box::new(PostgresPartition::new(Arc::new(place), self.upkeep.clone()))
+        Box::new(PostgresPartition::new(Arc::new(self.place(partition)), self.upkeep.clone()))
     }
 
     /// Dropped midway, the partition is gone or is not.
     async fn drop_partition(&self, partition: &PartitionId) -> Result<()> {
-        schema::drop_partition(&Place::new(self.pool.clone(), self.config.clone(), partition.clone())).await
+        let place = self.place(partition);
+        place.dialect.drop_partition(&place).await
     }
 }

@@ -8,9 +8,7 @@ use super::due::{deadlines_of, floor_values};
 use super::errors::{UNDEFINED_TABLE, as_unavailable, column, error_of};
 use super::floors::Floors;
 use super::operations::OPEN;
-use super::place::{Place, Value, policy};
-use super::schema;
-use super::statements::TAKE_OVER;
+use super::place::{Place, Value};
 use super::values::IdText;
 use crate::store::{Counts, Opened, Result};
 
@@ -21,12 +19,15 @@ const TRIES: u32 = 3;
 pub(super) async fn open(place: &Place) -> Result<(i64, Opened)> {
     let mut tries = 1;
     loop {
-        schema::ensure(place).await.map_err(as_unavailable)?;
+        place.dialect.ensure(place).await.map_err(as_unavailable)?;
         match take_over(place).await {
-            Err(error) if error.sqlstate() == Some(UNDEFINED_TABLE) && tries < TRIES => tries += 1,
+            Err(error) if error.sqlstate() == Some(UNDEFINED_TABLE) && tries < TRIES => {
+                place.dialect.forget();
+                tries += 1;
+            }
             // An epoch that nobody knows of owns nothing.
             Err(error) => return Err(as_unavailable(error_of(OPEN, error))),
-            Ok(answers) => return read(&answers),
+            Ok(answers) => return read(answers),
         }
     }
 }
@@ -37,28 +38,33 @@ async fn take_over(place: &Place) -> TxnResult<Vec<Vec<Row>>> {
     let owner = place.config.owner.replace('\0', "");
     let take_over: [Value<'_>; 3] = [(&queue, Type::TEXT), (&place.number, Type::INT8), (&owner, Type::TEXT)];
     let (lease, expire, enqueue, may_lack) = floor_values(&floors);
-    let floors: [Value<'_>; 4] = [
-        (&lease, Type::TIMESTAMPTZ),
-        (&expire, Type::TIMESTAMPTZ),
-        (&enqueue, Type::TIMESTAMPTZ),
-        (&may_lack, Type::BOOL),
-    ];
-    let steps = [
-        Step::new(&statements.touch, &[]),
-        Step::new(TAKE_OVER, &take_over),
-        Step::new(&statements.opened, &[]),
-        Step::new(&statements.deadlines, &floors),
-    ];
-    Pipeline::write(OPEN, &steps).query(&place.pool, &policy(place.config.open_timeout)).await
+    let opened = place.where_to_read(&queue);
+    let mut deadlines = opened.clone();
+    deadlines.extend([
+        (&lease as _, Type::TIMESTAMPTZ),
+        (&expire as _, Type::TIMESTAMPTZ),
+        (&enqueue as _, Type::TIMESTAMPTZ),
+        (&may_lack as _, Type::BOOL),
+    ]);
+    let mut steps: Vec<Step<'_>> = statements.touch.iter().map(|touch| Step::new(touch, &[])).collect();
+    steps.push(Step::new(&statements.take_over, &take_over));
+    steps.extend(statements.opened.steps(&opened));
+    steps.extend(statements.deadlines.steps(&deadlines));
+    Pipeline::write(OPEN, &steps).query(&place.pool, &place.policy(place.config.open_timeout)).await
 }
 
-fn read(answers: &[Vec<Row>]) -> Result<(i64, Opened)> {
-    let row = |step: usize| answers[step].first().expect("the statement has a row in any case");
-    let (taken, opened) = (row(1), row(2));
-    let id_max: Option<IdText> = column(opened, "id_max")?;
-    let opened =
-        Opened { counts: counts(opened)?, id_max: id_max.map(|id| id.0), deadlines: deadlines_of(row(3))? };
-    Ok((column(taken, "epoch")?, opened))
+fn read(mut answers: Vec<Vec<Row>>) -> Result<(i64, Opened)> {
+    // In the order of sending; what came before has nothing to tell.
+    let mut last =
+        || answers.pop().and_then(|rows| rows.into_iter().next()).expect("each of the three has a row");
+    let (deadlines, opened, taken) = (last(), last(), last());
+    let id_max: Option<IdText> = column(&opened, "id_max")?;
+    let opened = Opened {
+        counts: counts(&opened)?,
+        id_max: id_max.map(|id| id.0),
+        deadlines: deadlines_of(&deadlines)?,
+    };
+    Ok((column(&taken, "epoch")?, opened))
 }
 
 /// The counts in a row.

@@ -11,19 +11,20 @@ use tokio::sync::Semaphore;
 
 use super::floors::Floors;
 use super::place::{Place, Value};
+use super::script::Script;
 use super::statements::Statements;
 use super::upkeep::Upkeep;
 use super::window::Window;
 use super::{change, due, lease, list, open, produce, remove, requeue, stats};
 use crate::store::{
     Change, Deadlines, Due, Opened, PartitionStore, Pick, Placement, Removed, Result, StoreError, StoreStats,
-    Verdict,
+    Verdict, WriteMax,
 };
 use crate::{Item, ItemId};
 
 #[derive(Debug)]
-pub(super) struct PostgresPartition {
-    pub(super) place: Arc<Place>,
+pub(in crate::store) struct PostgresPartition {
+    pub(in crate::store) place: Arc<Place>,
     /// None until it is opened, and again after a write whose outcome is not known: only a new epoch tells what became
     /// of it.
     epoch: Option<i64>,
@@ -33,21 +34,21 @@ pub(super) struct PostgresPartition {
 }
 
 impl PostgresPartition {
-    pub(super) fn new(place: Arc<Place>, permits: Arc<Semaphore>) -> Self {
+    pub(in crate::store) fn new(place: Arc<Place>, permits: Arc<Semaphore>) -> Self {
         let upkeep = Upkeep::new(place.clone(), permits);
         PostgresPartition { place, epoch: None, window: Window::new(), floors: Floors::none(), upkeep }
     }
 
     /// Runs a write of the owner. Dropped midway, or with an unknown outcome, the handle is nobody's until it is opened.
-    pub(super) async fn write(
+    pub(in crate::store) async fn write(
         &mut self,
         operation: Operation,
-        statement: fn(&Statements) -> &str,
+        script: fn(&Statements) -> &Script,
         values: &[Value<'_>],
     ) -> Result<Vec<Row>> {
         let epoch = self.epoch.take().ok_or_else(|| self.place.fenced())?;
-        let sql = statement(&self.place.statements);
-        let answer = self.place.write(operation, epoch, sql, values).await;
+        let script = script(&self.place.statements);
+        let answer = self.place.write(operation, epoch, script, values).await;
         if !matches!(answer, Err(StoreError::Indeterminate { .. } | StoreError::Fenced { .. })) {
             self.epoch = Some(epoch);
         }
@@ -55,18 +56,18 @@ impl PostgresPartition {
     }
 
     /// Reads what the owner sees.
-    pub(super) async fn read(
+    pub(in crate::store) async fn read(
         &self,
         operation: Operation,
-        statement: fn(&Statements) -> &str,
+        script: fn(&Statements) -> &Script,
         values: &[Value<'_>],
     ) -> Result<Vec<Row>> {
         self.epoch()?;
-        self.place.read(operation, statement(&self.place.statements), values).await
+        self.place.read(operation, script(&self.place.statements), values).await
     }
 
     /// Tells a write that found no row from one that was not the owner's.
-    pub(super) async fn assert_owned(&mut self, operation: Operation) -> Result<()> {
+    pub(in crate::store) async fn assert_owned(&mut self, operation: Operation) -> Result<()> {
         let asserted = self.place.assert_owned(operation, self.epoch()?).await;
         if matches!(asserted, Err(StoreError::Fenced { .. })) {
             self.epoch = None;
@@ -74,13 +75,17 @@ impl PostgresPartition {
         asserted
     }
 
-    pub(super) fn epoch(&self) -> Result<i64> {
+    pub(in crate::store) fn epoch(&self) -> Result<i64> {
         self.epoch.ok_or_else(|| self.place.fenced())
     }
 }
 
 #[async_trait]
 impl PartitionStore for PostgresPartition {
+    fn write_max(&self) -> WriteMax {
+        self.place.write_max()
+    }
+
     async fn open(&mut self) -> Result<Opened> {
         self.epoch = None;
         let (epoch, opened) = open::open(&self.place).await?;

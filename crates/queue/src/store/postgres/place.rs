@@ -1,5 +1,6 @@
 //! One partition's place in the database, and the two ways to talk to it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use leasehold_core::Deadline;
@@ -8,76 +9,118 @@ use leasehold_txn::tokio_postgres::types::{ToSql, Type};
 use leasehold_txn::{Operation, Pipeline, Policy, Pool, Step, Values};
 
 use super::Config;
-use super::errors::partition_error;
+use super::dialect::Dialect;
+use super::errors::{column, partition_error};
+use super::script::Script;
 use super::statements::{OWNS, Statements};
-use super::table::Table;
-use crate::store::{PartitionId, Result, StoreError};
+use crate::store::{PartitionId, Result, StoreError, WriteMax};
 
 /// A value of a statement.
-pub(super) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
+pub(in crate::store) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
 
 #[derive(Debug)]
-pub(super) struct Place {
-    pub(super) pool: Pool,
-    pub(super) config: Config,
-    pub(super) partition: PartitionId,
-    pub(super) number: i64,
-    pub(super) table: Table,
-    pub(super) statements: Statements,
+pub(in crate::store) struct Place {
+    pub(in crate::store) pool: Pool,
+    pub(in crate::store) config: Config,
+    pub(in crate::store) partition: PartitionId,
+    pub(in crate::store) number: i64,
+    pub(in crate::store) statements: Statements,
+    pub(in crate::store) dialect: Arc<dyn Dialect>,
 }
 
 impl Place {
-    pub(super) fn new(pool: Pool, config: Config, partition: PartitionId) -> Self {
-        let table = Table::of(&partition);
-        let statements = Statements::new(&table);
-        Place { pool, config, number: partition.number.into(), partition, table, statements }
+    pub(in crate::store) fn new(
+        pool: Pool,
+        config: Config,
+        partition: PartitionId,
+        statements: Statements,
+        dialect: Arc<dyn Dialect>,
+    ) -> Self {
+        Place { pool, config, number: partition.number.into(), partition, statements, dialect }
     }
 
-    pub(super) fn queue(&self) -> &str {
+    pub(in crate::store) fn queue(&self) -> &str {
         self.partition.queue.as_str()
     }
 
-    pub(super) fn fenced(&self) -> StoreError {
+    pub(in crate::store) fn fenced(&self) -> StoreError {
         StoreError::Fenced { partition: self.partition.clone() }
     }
 
-    /// Runs a statement that changes something only while the epoch is the partition's; one round trip.
-    pub(super) async fn write(
+    pub(in crate::store) fn write_max(&self) -> WriteMax {
+        self.dialect.write_max(&self.partition)
+    }
+
+    /// Runs a script that changes something only while the epoch is the partition's; one round trip.
+    pub(in crate::store) async fn write(
         &self,
         operation: Operation,
         epoch: i64,
-        sql: &str,
+        script: &Script,
         values: &[Value<'_>],
     ) -> Result<Vec<Row>> {
         let queue = self.queue();
         let mut all: Vec<Value<'_>> = Vec::with_capacity(3 + values.len());
         all.extend([(&queue as _, Type::TEXT), (&self.number as _, Type::INT8), (&epoch as _, Type::INT8)]);
         all.extend(values.iter().cloned());
-        self.one(Pipeline::write(operation, &[Step::new(sql, &all)]), operation).await
+        let steps = script.steps(&all);
+        let answers = self.run(Pipeline::write(operation, &steps), operation).await?;
+        if script.is_fenced && !told_epoch(&answers, epoch)? {
+            return Err(self.fenced());
+        }
+        Ok(script.answer(answers))
     }
 
-    /// Runs a statement that changes nothing.
-    pub(super) async fn read(&self, operation: Operation, sql: &str, values: Values<'_>) -> Result<Vec<Row>> {
-        self.one(Pipeline::read(operation, &[Step::new(sql, values)]), operation).await
+    /// Runs a script that changes nothing.
+    pub(in crate::store) async fn read(
+        &self,
+        operation: Operation,
+        script: &Script,
+        values: &[Value<'_>],
+    ) -> Result<Vec<Row>> {
+        let queue = self.queue();
+        let mut all = self.where_to_read(&queue);
+        all.extend(values.iter().cloned());
+        let steps = script.steps(&all);
+        Ok(script.answer(self.run(Pipeline::read(operation, &steps), operation).await?))
+    }
+
+    /// The first values of every read.
+    pub(in crate::store) fn where_to_read<'a>(&'a self, queue: &'a &'a str) -> Vec<Value<'a>> {
+        match self.dialect.shares_tables() {
+            true => vec![(queue as _, Type::TEXT), (&self.number as _, Type::INT8)],
+            false => Vec::new(),
+        }
     }
 
     /// Whether a write that touched nothing found nothing, or was not the owner's.
-    pub(super) async fn assert_owned(&self, operation: Operation, epoch: i64) -> Result<()> {
+    pub(in crate::store) async fn assert_owned(&self, operation: Operation, epoch: i64) -> Result<()> {
         let queue = self.queue();
         let values: Values<'_> = &[(&queue, Type::TEXT), (&self.number, Type::INT8), (&epoch, Type::INT8)];
-        match self.read(operation, OWNS, values).await?.is_empty() {
+        let steps = [Step::new(OWNS, values)];
+        let answers = self.run(Pipeline::read(operation, &steps), operation).await?;
+        match answers.iter().all(Vec::is_empty) {
             true => Err(self.fenced()),
             false => Ok(()),
         }
     }
 
-    async fn one(&self, pipeline: Pipeline<'_>, operation: Operation) -> Result<Vec<Row>> {
-        let answers = pipeline.query(&self.pool, &policy(self.config.timeout)).await;
-        let answers = answers.map_err(|error| partition_error(operation, &self.partition, error))?;
-        Ok(answers.into_iter().next_back().unwrap_or_default())
+    pub(in crate::store) async fn run(
+        &self,
+        pipeline: Pipeline<'_>,
+        operation: Operation,
+    ) -> Result<Vec<Vec<Row>>> {
+        let answers = pipeline.query(&self.pool, &self.policy(self.config.timeout)).await;
+        answers.map_err(|error| partition_error(operation, &self.partition, error))
+    }
+
+    pub(in crate::store) fn policy(&self, timeout: Duration) -> Policy {
+        self.dialect.retries().until(Deadline::after(timeout))
     }
 }
 
-pub(super) fn policy(timeout: Duration) -> Policy {
-    Policy::none().until(Deadline::after(timeout))
+/// Whether the fence of a script found the epoch.
+fn told_epoch(answers: &[Vec<Row>], epoch: i64) -> Result<bool> {
+    let fence = answers.first().and_then(|rows| rows.first());
+    Ok(fence.map(|row| column::<i64>(row, "epoch")).transpose()? == Some(epoch))
 }

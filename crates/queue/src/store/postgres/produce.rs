@@ -5,15 +5,16 @@ use std::collections::{HashMap, HashSet};
 use leasehold_txn::tokio_postgres::Row;
 use leasehold_txn::tokio_postgres::types::Type;
 
-use super::errors::{admit, column};
+use super::errors::{admit, column, too_large};
 use super::operations::PRODUCE;
 use super::partition::PostgresPartition;
 use super::values::{IdText, Instant};
-use crate::store::{Placement, Result};
+use crate::store::{Placement, Result, WriteMax};
 use crate::{Item, ItemId};
 
 pub(super) async fn produce(partition: &mut PostgresPartition, items: &[Item]) -> Result<Vec<Placement>> {
     items.iter().try_for_each(admitted)?;
+    fits(&partition.place.write_max(), items)?;
     let placements = if items.iter().all(is_plain) {
         place_plain(partition, items).await?;
         vec![Placement::Placed; items.len()]
@@ -36,6 +37,22 @@ fn is_plain(item: &Item) -> bool {
         && !item.is_leased
         && item.lease_deadline.is_none()
         && (item.attempts, item.max_attempts) == (0, 0)
+}
+
+fn fits(max: &WriteMax, items: &[Item]) -> Result<()> {
+    if *max == WriteMax::NONE {
+        return Ok(());
+    }
+    let sizes = items.iter().map(Item::bytes);
+    max.refuse(sizes).map_err(|refusal| too_large(PRODUCE, refusal.to_string()))?;
+    let source_ids = items.iter().filter_map(|item| item.source_id.as_ref());
+    match source_ids.map(String::len).max().filter(|len| *len > max.source_id_bytes) {
+        Some(len) => {
+            let limit = max.source_id_bytes;
+            Err(too_large(PRODUCE, format!("a source id has {len} bytes, at most {limit} fit into a key")))
+        }
+        None => Ok(()),
+    }
 }
 
 fn admitted(item: &Item) -> Result<()> {

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use leasehold_core::Deadline;
 use leasehold_txn::tokio_postgres::Row;
 use leasehold_txn::tokio_postgres::types::Type;
-use leasehold_txn::{Operation, Pipeline, Pool, Result as TxnResult, Step, Values};
+use leasehold_txn::{Operation, Pipeline, Policy, Pool, Result as TxnResult, Step, Values};
 
 use super::Config;
-use super::errors::{UNDEFINED_TABLE, admit, as_unavailable, column, error_of, unusable};
+use super::errors::{UNDEFINED_TABLE, admit, as_unavailable, column, error_of, is_made_by_another, unusable};
 use super::operations::{QUEUE_ADD, QUEUE_DELETE, QUEUE_GET, QUEUE_LIST, QUEUE_REPLACE, SETUP};
-use super::place::policy;
 use super::statements::SCHEMA_LOCK;
 use super::values::{Instant, count};
 use crate::store::{QueueStore, Result, StoreError};
@@ -20,41 +20,66 @@ use crate::{Namespace, PartitionInfo, QueueInfo, QueueName, QueueOptions};
 
 const COLUMNS: &str = include_str!("sql/queues/columns.sql");
 const PARTITION_INFO: &str = include_str!("sql/queues/partition_info.sql");
+pub(in crate::store) const EXISTS: &str = include_str!("sql/queues/exists.sql");
+pub(in crate::store) const GET: &str = include_str!("sql/queues/get.sql");
+pub(in crate::store) const ADD: &str = include_str!("sql/queues/add.sql");
+pub(in crate::store) const REPLACE: &str = include_str!("sql/queues/replace.sql");
 
 /// The records of queues in one PostgreSQL database, in Querator's table. Clones are handles on the same ones.
 #[derive(Clone, Debug)]
 pub struct PostgresQueues {
     pool: Pool,
     timeout: Duration,
+    retries: Policy,
     statements: Arc<Statements>,
     /// Whether the table was seen. A failure is not remembered.
     is_made: Arc<AtomicBool>,
 }
 
 #[derive(Debug)]
-struct Statements {
-    get: String,
-    list: String,
-    add: String,
-    replace: String,
+pub(in crate::store) struct Statements {
+    pub(in crate::store) exists: &'static str,
+    /// One transaction.
+    pub(in crate::store) schema: Vec<&'static str>,
+    pub(in crate::store) get: String,
+    pub(in crate::store) list: String,
+    pub(in crate::store) add: String,
+    pub(in crate::store) replace: String,
+}
+
+/// A statement with the pieces that it shares with others.
+pub(in crate::store) fn fill(template: &str, columns: &str, partition_info: &str) -> String {
+    template.replace("{columns}", columns.trim_end()).replace("{partition_info}", partition_info.trim_end())
 }
 
 impl PostgresQueues {
     /// Over a pool that may be shared with others. Touches nothing: the table is made when it is first used.
     #[must_use]
     pub fn new(pool: Pool, config: &Config) -> Self {
-        let fill = |template: &str| {
-            template
-                .replace("{columns}", COLUMNS.trim_end())
-                .replace("{partition_info}", PARTITION_INFO.trim_end())
-        };
-        let statements = Arc::new(Statements {
-            get: fill(include_str!("sql/queues/get.sql")),
+        let fill = |template: &str| fill(template, COLUMNS, PARTITION_INFO);
+        let statements = Statements {
+            exists: EXISTS,
+            schema: vec![SCHEMA_LOCK, include_str!("sql/queues/schema.sql")],
+            get: fill(GET),
             list: fill(include_str!("sql/queues/list.sql")),
-            add: fill(include_str!("sql/queues/add.sql")),
-            replace: fill(include_str!("sql/queues/replace.sql")),
-        });
-        PostgresQueues { pool, timeout: config.timeout, statements, is_made: Arc::default() }
+            add: fill(ADD),
+            replace: fill(REPLACE),
+        };
+        PostgresQueues::with(pool, config.timeout, Policy::none(), statements)
+    }
+
+    /// In another dialect.
+    pub(in crate::store) fn with(
+        pool: Pool,
+        timeout: Duration,
+        retries: Policy,
+        statements: Statements,
+    ) -> Self {
+        PostgresQueues { pool, timeout, retries, statements: Arc::new(statements), is_made: Arc::default() }
+    }
+
+    fn policy(&self) -> Policy {
+        self.retries.clone().until(Deadline::after(self.timeout))
     }
 
     /// Runs a statement; once more if the table was dropped since it was seen, which is known to have had no effect.
@@ -71,11 +96,11 @@ impl PostgresQueues {
             false => Pipeline::read(operation, &steps),
         };
         self.ensure().await?;
-        let mut answer = pipeline.query(&self.pool, &policy(self.timeout)).await;
+        let mut answer = pipeline.query(&self.pool, &self.policy()).await;
         if answer.as_ref().is_err_and(|error| error.sqlstate() == Some(UNDEFINED_TABLE)) {
             self.is_made.store(false, Ordering::Release);
             self.ensure().await?;
-            answer = pipeline.query(&self.pool, &policy(self.timeout)).await;
+            answer = pipeline.query(&self.pool, &self.policy()).await;
         }
         let mut answers = answer.map_err(|error| error_of(operation, error))?;
         Ok(answers.pop().unwrap_or_default())
@@ -83,19 +108,23 @@ impl PostgresQueues {
 
     async fn ensure(&self) -> Result<()> {
         if !self.is_made.load(Ordering::Acquire) {
-            self.make().await.map_err(|error| as_unavailable(error_of(SETUP, error)))?;
+            let made = match self.make().await {
+                Err(error) if is_made_by_another(&error) => self.make().await,
+                made => made,
+            };
+            made.map_err(|error| as_unavailable(error_of(SETUP, error)))?;
             self.is_made.store(true, Ordering::Release);
         }
         Ok(())
     }
 
     async fn make(&self) -> TxnResult<()> {
-        let policy = policy(self.timeout);
-        let exists = [Step::new(include_str!("sql/queues/exists.sql"), &[])];
+        let policy = self.policy();
+        let exists = [Step::new(self.statements.exists, &[])];
         let rows = Pipeline::read(SETUP, &exists).query(&self.pool, &policy).await?;
         let exists = rows.first().and_then(|rows| rows.first()).and_then(|row| row.try_get(0).ok());
         if exists != Some(true) {
-            let steps = [Step::new(SCHEMA_LOCK, &[]), Step::new(include_str!("sql/queues/schema.sql"), &[])];
+            let steps: Vec<_> = self.statements.schema.iter().map(|sql| Step::new(sql, &[])).collect();
             Pipeline::write(SETUP, &steps).query(&self.pool, &policy).await?;
         }
         Ok(())

@@ -3,26 +3,40 @@
 use leasehold_txn::tokio_postgres::Row;
 use leasehold_txn::tokio_postgres::types::Type;
 
-use super::errors::column;
+use super::errors::{column, in_part};
 use super::open::counts;
 use super::operations::{CLEAR, REMOVE};
 use super::partition::PostgresPartition;
 use super::values::{IdText, count};
 use super::window::Window;
 use crate::ItemId;
-use crate::store::{Removed, Result, StoreError};
+use crate::store::{Removed, Result};
 
 /// How many rows one statement of a clear deletes: short enough for others to get their turn.
 const CLEAR_LEN: usize = 10_000;
 
 pub(super) async fn remove(partition: &mut PostgresPartition, ids: &[ItemId]) -> Result<Removed> {
+    let mut total = Removed::default();
+    for (number, some) in ids.chunks(partition.place.write_max().items).enumerate() {
+        let removed = remove_some(partition, some).await.map_err(|error| in_part(number == 0, error))?;
+        add(&mut total, removed);
+    }
+    partition.window.leave(ids.iter().copied());
+    Ok(total)
+}
+
+async fn remove_some(partition: &mut PostgresPartition, ids: &[ItemId]) -> Result<Removed> {
     let texts: Vec<_> = ids.iter().map(|id| IdText(*id)).collect();
     let len = count(texts.len());
     let values = [(&texts as _, Type::TEXT_ARRAY), (&len as _, Type::INT8)];
     let rows = partition.write(REMOVE, |statements| &statements.remove, &values).await?;
-    let removed = removed(partition, &rows)?;
-    partition.window.leave(ids.iter().copied());
-    Ok(removed)
+    removed(partition, &rows)
+}
+
+fn add(total: &mut Removed, removed: Removed) {
+    total.ready += removed.ready;
+    total.leased += removed.leased;
+    total.scheduled += removed.scheduled;
 }
 
 /// Statement by statement. When a later one fails, what the earlier ones deleted is gone: the outcome is unknown until
@@ -34,9 +48,10 @@ pub(super) async fn clear(
     scheduled: bool,
 ) -> Result<Removed> {
     let mut total = Removed::default();
+    let len = partition.place.write_max().items.min(CLEAR_LEN);
     let mut cursor = Some(ItemId::MIN);
     while let Some(behind) = cursor {
-        let (behind, limit) = (IdText(behind), count(CLEAR_LEN));
+        let (behind, limit) = (IdText(behind), count(len));
         let values = [
             (&behind as _, Type::TEXT),
             (&ready as _, Type::BOOL),
@@ -44,16 +59,10 @@ pub(super) async fn clear(
             (&scheduled as _, Type::BOOL),
             (&limit as _, Type::INT8),
         ];
-        let rows = match partition.write(CLEAR, |statements| &statements.clear, &values).await {
-            Err(StoreError::Unavailable { operation, source }) if total != Removed::default() => {
-                return Err(StoreError::Indeterminate { operation, source });
-            }
-            answer => answer?,
-        };
+        let answer = partition.write(CLEAR, |statements| &statements.clear, &values).await;
+        let rows = answer.map_err(|error| in_part(total == Removed::default(), error))?;
         let removed = removed(partition, &rows)?;
-        total.ready += removed.ready;
-        total.leased += removed.leased;
-        total.scheduled += removed.scheduled;
+        add(&mut total, removed);
         cursor = column::<Option<IdText>>(&rows[0], "last_id")?.map(|id| id.0);
     }
     if ready {

@@ -5,19 +5,28 @@ use std::collections::HashSet;
 use leasehold_core::Timestamp;
 use leasehold_txn::tokio_postgres::types::Type;
 
-use super::errors::column;
+use super::errors::{column, in_part};
 use super::operations::REQUEUE;
 use super::partition::PostgresPartition;
 use super::values::{IdText, Instant, count};
 use crate::ItemId;
 use crate::store::Result;
 
+/// One write if they fit into one.
 pub(super) async fn requeue(
     partition: &mut PostgresPartition,
     moves: &[(ItemId, ItemId)],
 ) -> Result<Vec<ItemId>> {
     let mut seen = HashSet::with_capacity(moves.len());
-    let moves: Vec<_> = moves.iter().filter(|(id, _)| seen.insert(*id)).collect();
+    let moves: Vec<_> = moves.iter().filter(|(id, _)| seen.insert(*id)).copied().collect();
+    let mut moved = Vec::with_capacity(moves.len());
+    for (number, some) in moves.chunks(partition.place.write_max().items).enumerate() {
+        moved.extend(requeue_some(partition, some).await.map_err(|error| in_part(number == 0, error))?);
+    }
+    Ok(moved)
+}
+
+async fn requeue_some(partition: &mut PostgresPartition, moves: &[(ItemId, ItemId)]) -> Result<Vec<ItemId>> {
     let ids: Vec<_> = moves.iter().map(|(id, _)| IdText(*id)).collect();
     let new_ids: Vec<_> = moves.iter().map(|(_, new_id)| IdText(*new_id)).collect();
     let len = count(ids.len());

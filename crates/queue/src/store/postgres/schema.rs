@@ -1,16 +1,28 @@
 //! Makes what is missing, and drops what is not wanted any more.
 
+use async_trait::async_trait;
 use leasehold_txn::tokio_postgres::types::Type;
-use leasehold_txn::{Operation, Pipeline, Result as TxnResult, Step};
+use leasehold_txn::{Operation, Pipeline, Policy, Result as TxnResult, Step, Values};
 
+use super::dialect::Dialect;
 use super::errors::{UNDEFINED_TABLE, column, error_of};
 use super::operations::{DROP, SETUP};
-use super::place::{Place, policy};
-use super::statements::{DROP_OWNER, SCHEMA_LOCK, SCHEMA_PARTITIONS, SCHEMA_QUEUE, SCHEMA_STATE};
-use crate::store::{Result, StoreError};
+use super::place::Place;
+use super::statements::{
+    DROP_OWNER, SCHEMA_LOCK, SCHEMA_PARTITIONS, SCHEMA_QUEUE, SCHEMA_STATE, TableStatements,
+};
+use super::table::Table;
+use crate::store::{PartitionId, Result, StoreError, WriteMax};
 
 /// Before the queue's name in the comment of its table, so that a comment of somebody else is told apart.
 const COMMENT_PREFIX: &str = "items of queue ";
+
+/// One table of items per partition, as Querator has them.
+#[derive(Debug)]
+pub(super) struct Postgres {
+    table: Table,
+    statements: TableStatements,
+}
 
 /// What is there.
 struct State {
@@ -19,20 +31,52 @@ struct State {
     comment: Option<String>,
 }
 
-/// Makes sure that the tables are there and that the items are those of this queue. A failure is not remembered: the next
-/// call tries again.
-pub(super) async fn ensure(place: &Place) -> Result<()> {
+impl Postgres {
+    pub(super) fn new(table: Table) -> Self {
+        Postgres { statements: TableStatements::new(&table), table }
+    }
+}
+
+#[async_trait]
+impl Dialect for Postgres {
+    /// Writes wait for each other, so none is lost.
+    fn retries(&self) -> Policy {
+        Policy::none()
+    }
+
+    fn shares_tables(&self) -> bool {
+        false
+    }
+
+    fn write_max(&self, _: &PartitionId) -> WriteMax {
+        WriteMax::NONE
+    }
+
+    async fn ensure(&self, place: &Place) -> Result<()> {
+        ensure(self, place).await
+    }
+
+    /// Nothing was remembered.
+    fn forget(&self) {}
+
+    async fn drop_partition(&self, place: &Place) -> Result<()> {
+        drop_partition(self, place).await
+    }
+}
+
+/// Makes sure that the tables are there and that the items are those of this queue.
+async fn ensure(postgres: &Postgres, place: &Place) -> Result<()> {
     let wanted = format!("{COMMENT_PREFIX}{}", place.queue());
-    let mut state = state(place).await?;
+    let mut state = state(postgres, place).await?;
     if !(state.has_items && state.has_partitions) {
-        make(place, &wanted).await.map_err(|error| error_of(SETUP, error))?;
-        state = self::state(place).await?;
+        make(postgres, place, &wanted).await.map_err(|error| error_of(SETUP, error))?;
+        state = self::state(postgres, place).await?;
     } else if state.comment.is_none() {
         // Only the table's owner may comment on it; whoever may not can use it all the same.
-        match make_comment(place, &wanted).await {
-            Ok(()) => state = self::state(place).await?,
+        match make_comment(postgres, place, &wanted).await {
+            Ok(()) => state = self::state(postgres, place).await?,
             Err(leasehold_txn::Error::Database { source, .. }) => {
-                tracing::warn!(table = place.table.items(), error = %source, "the table cannot be marked as the queue's");
+                tracing::warn!(table = postgres.table.items(), error = %source, "the table cannot be marked as the queue's");
             }
             Err(error) => return Err(error_of(SETUP, error)),
         }
@@ -40,7 +84,7 @@ pub(super) async fn ensure(place: &Place) -> Result<()> {
     match state.comment {
         Some(comment) if comment != wanted && comment.starts_with(COMMENT_PREFIX) => {
             Err(StoreError::Unusable {
-                what: format!("table {} for queue {}", place.table.items(), place.queue()),
+                what: format!("table {} for queue {}", postgres.table.items(), place.queue()),
                 reason: format!(
                     "it holds the {comment}, whose name has the same hash; one of the two needs another name"
                 ),
@@ -50,10 +94,12 @@ pub(super) async fn ensure(place: &Place) -> Result<()> {
     }
 }
 
-async fn state(place: &Place) -> Result<State> {
-    let items = place.table.items();
-    let rows = place.read(SETUP, SCHEMA_STATE, &[(&items, Type::TEXT)]).await?;
-    let row = rows.first().ok_or_else(|| place.fenced())?;
+async fn state(postgres: &Postgres, place: &Place) -> Result<State> {
+    let items = postgres.table.items();
+    let values: Values<'_> = &[(&items, Type::TEXT)];
+    let steps = [Step::new(SCHEMA_STATE, values)];
+    let answers = place.run(Pipeline::read(SETUP, &steps), SETUP).await?;
+    let row = answers.first().and_then(|rows| rows.first()).ok_or_else(|| place.fenced())?;
     Ok(State {
         has_items: column(row, "has_items")?,
         has_partitions: column(row, "has_partitions")?,
@@ -61,39 +107,39 @@ async fn state(place: &Place) -> Result<State> {
     })
 }
 
-async fn make(place: &Place, comment: &str) -> TxnResult<()> {
+async fn make(postgres: &Postgres, place: &Place, comment: &str) -> TxnResult<()> {
     let value = [(&comment as _, Type::TEXT)];
     let steps = [
         Step::new(SCHEMA_LOCK, &[]),
         Step::new(SCHEMA_PARTITIONS, &[]),
-        Step::new(&place.statements.schema_items, &[]),
+        Step::new(&postgres.statements.schema_items, &[]),
         Step::new(SCHEMA_QUEUE, &value),
-        Step::new(&place.statements.schema_comment, &[]),
+        Step::new(&postgres.statements.schema_comment, &[]),
     ];
     run(place, SETUP, &steps).await
 }
 
-async fn make_comment(place: &Place, comment: &str) -> TxnResult<()> {
+async fn make_comment(postgres: &Postgres, place: &Place, comment: &str) -> TxnResult<()> {
     let value = [(&comment as _, Type::TEXT)];
     let steps = [
         Step::new(SCHEMA_LOCK, &[]),
         Step::new(SCHEMA_QUEUE, &value),
-        Step::new(&place.statements.schema_comment, &[]),
+        Step::new(&postgres.statements.schema_comment, &[]),
     ];
     run(place, SETUP, &steps).await
 }
 
 /// Drops the table of a partition and forgets its owner, who is fenced by that.
-pub(super) async fn drop_partition(place: &Place) -> Result<()> {
+async fn drop_partition(postgres: &Postgres, place: &Place) -> Result<()> {
     let queue = place.queue();
     let owner = [(&queue as _, Type::TEXT), (&place.number as _, Type::INT8)];
-    let state = state(place).await?;
+    let state = state(postgres, place).await?;
     let foreign = state.comment.is_some_and(|comment| {
         comment.starts_with(COMMENT_PREFIX) && comment != format!("{COMMENT_PREFIX}{queue}")
     });
     let mut steps = vec![Step::new(SCHEMA_LOCK, &[])];
     if !foreign {
-        steps.push(Step::new(&place.statements.drop_items, &[]));
+        steps.push(Step::new(&postgres.statements.drop_items, &[]));
     }
     if state.has_partitions {
         steps.push(Step::new(DROP_OWNER, &owner));
@@ -105,5 +151,8 @@ pub(super) async fn drop_partition(place: &Place) -> Result<()> {
 }
 
 async fn run(place: &Place, operation: Operation, steps: &[Step<'_>]) -> TxnResult<()> {
-    Pipeline::write(operation, steps).query(&place.pool, &policy(place.config.open_timeout)).await.map(drop)
+    Pipeline::write(operation, steps)
+        .query(&place.pool, &place.policy(place.config.open_timeout))
+        .await
+        .map(drop)
 }

@@ -1,5 +1,6 @@
 //! The statements of one partition, with the name of its table filled in.
 
+use super::script::Script;
 use super::table::Table;
 
 /// Of a table that goes by `item`; `item_row.rs` reads them in this order.
@@ -8,67 +9,92 @@ const COLUMNS: &str = "item.id, item.source_id, item.is_leased, item.lease_deadl
      item.payload";
 
 pub(super) const OWNS: &str = include_str!("sql/owns.sql");
-pub(super) const TAKE_OVER: &str = include_str!("sql/take_over.sql");
 pub(super) const DROP_OWNER: &str = include_str!("sql/drop_owner.sql");
 pub(super) const SCHEMA_STATE: &str = include_str!("sql/schema_state.sql");
 pub(super) const SCHEMA_LOCK: &str = include_str!("sql/schema_lock.sql");
 pub(super) const SCHEMA_QUEUE: &str = include_str!("sql/schema_queue.sql");
 pub(super) const SCHEMA_PARTITIONS: &str = include_str!("sql/schema_partitions.sql");
 
+/// What every dialect has.
 #[derive(Debug)]
-pub(super) struct Statements {
-    pub(super) touch: String,
-    pub(super) opened: String,
-    pub(super) deadlines: String,
-    pub(super) due: String,
-    pub(super) produce: String,
-    pub(super) import: String,
-    pub(super) next_ready: String,
-    pub(super) lease: String,
-    pub(super) complete: String,
-    pub(super) change: String,
-    pub(super) states: String,
-    pub(super) requeue: String,
-    pub(super) remove: String,
-    pub(super) clear: String,
-    pub(super) fetch: String,
-    pub(super) list: String,
-    pub(super) list_scheduled: String,
-    pub(super) stats: String,
+pub(in crate::store) struct Statements {
+    /// Makes the caller the owner; one row with the new epoch.   $1 queue   $2 partition   $3 owner
+    pub(in crate::store) take_over: String,
+    /// Goes before it where locks are taken in an order.
+    pub(in crate::store) touch: Option<String>,
+    pub(in crate::store) opened: Script,
+    pub(in crate::store) deadlines: Script,
+    pub(in crate::store) due: Script,
+    pub(in crate::store) produce: Script,
+    pub(in crate::store) import: Script,
+    pub(in crate::store) next_ready: Script,
+    pub(in crate::store) lease: Script,
+    pub(in crate::store) complete: Script,
+    pub(in crate::store) change: Script,
+    pub(in crate::store) states: Script,
+    pub(in crate::store) requeue: Script,
+    pub(in crate::store) remove: Script,
+    pub(in crate::store) clear: Script,
+    pub(in crate::store) fetch: Script,
+    pub(in crate::store) list: Script,
+    pub(in crate::store) list_scheduled: Script,
+    pub(in crate::store) stats: Script,
+    /// Where tables need it.
+    pub(in crate::store) upkeep: Option<UpkeepStatements>,
+}
+
+#[derive(Debug)]
+pub(in crate::store) struct UpkeepStatements {
     pub(super) vacuum: String,
     pub(super) analyze: String,
-    pub(super) schema_items: String,
-    pub(super) schema_comment: String,
-    pub(super) drop_items: String,
 }
 
 impl Statements {
     pub(super) fn new(table: &Table) -> Self {
         let fill = |template: &str| fill(template, table);
+        let one = |template: &str| Script::one(fill(template));
         Statements {
-            touch: fill(include_str!("sql/touch.sql")),
-            opened: fill(include_str!("sql/opened.sql")),
-            deadlines: fill(include_str!("sql/deadlines.sql")),
-            due: fill(include_str!("sql/due.sql")),
-            produce: fill(include_str!("sql/produce.sql")),
-            import: fill(include_str!("sql/import.sql")),
-            next_ready: fill(include_str!("sql/next_ready.sql")),
-            lease: fill(include_str!("sql/lease.sql")),
-            complete: fill(include_str!("sql/complete.sql")),
-            change: fill(include_str!("sql/change.sql")),
-            states: fill(include_str!("sql/states.sql")),
-            requeue: fill(include_str!("sql/requeue.sql")),
-            remove: fill(include_str!("sql/remove.sql")),
-            clear: fill(include_str!("sql/clear.sql")),
-            fetch: fill(include_str!("sql/fetch.sql")),
-            list: fill(include_str!("sql/list.sql")),
-            list_scheduled: fill(include_str!("sql/list_scheduled.sql")),
-            stats: fill(include_str!("sql/stats.sql")),
-            vacuum: fill(include_str!("sql/vacuum.sql")),
-            analyze: fill(include_str!("sql/analyze.sql")),
-            schema_items: fill(include_str!("sql/schema_items.sql")),
-            schema_comment: fill(include_str!("sql/schema_comment.sql")),
-            drop_items: fill(include_str!("sql/drop_items.sql")),
+            take_over: include_str!("sql/take_over.sql").to_owned(),
+            touch: Some(fill(include_str!("sql/touch.sql"))),
+            opened: one(include_str!("sql/opened.sql")),
+            deadlines: one(include_str!("sql/deadlines.sql")),
+            due: one(include_str!("sql/due.sql")),
+            produce: one(include_str!("sql/produce.sql")),
+            import: one(include_str!("sql/import.sql")),
+            next_ready: one(include_str!("sql/next_ready.sql")),
+            lease: one(include_str!("sql/lease.sql")),
+            complete: one(include_str!("sql/complete.sql")),
+            change: one(include_str!("sql/change.sql")),
+            states: one(include_str!("sql/states.sql")),
+            requeue: one(include_str!("sql/requeue.sql")),
+            remove: one(include_str!("sql/remove.sql")),
+            clear: one(include_str!("sql/clear.sql")),
+            fetch: one(include_str!("sql/fetch.sql")),
+            list: one(include_str!("sql/list.sql")),
+            list_scheduled: one(include_str!("sql/list_scheduled.sql")),
+            stats: one(include_str!("sql/stats.sql")),
+            upkeep: Some(UpkeepStatements {
+                vacuum: fill(include_str!("sql/vacuum.sql")),
+                analyze: fill(include_str!("sql/analyze.sql")),
+            }),
+        }
+    }
+}
+
+/// What makes and drops the table of one partition.
+#[derive(Debug)]
+pub(super) struct TableStatements {
+    pub(super) schema_items: String,
+    pub(super) schema_comment: String,
+    pub(super) drop_items: String,
+}
+
+impl TableStatements {
+    pub(super) fn new(table: &Table) -> Self {
+        TableStatements {
+            schema_items: fill(include_str!("sql/schema_items.sql"), table),
+            schema_comment: fill(include_str!("sql/schema_comment.sql"), table),
+            drop_items: fill(include_str!("sql/drop_items.sql"), table),
         }
     }
 }
@@ -97,7 +123,8 @@ mod tests {
     #[test]
     fn nothing_is_left_to_fill() {
         let partition = crate::store::PartitionId { queue: "orders".parse().expect("a name"), number: 3 };
-        let statements = format!("{:?}", Statements::new(&Table::of(&partition)));
+        let table = Table::of(&partition);
+        let statements = format!("{:?} {:?}", Statements::new(&table), TableStatements::new(&table));
         for placeholder in ["{items}", "{owned}", "{is_", "{columns}", "{index"] {
             assert!(!statements.contains(placeholder), "{placeholder} in {statements}");
         }

@@ -7,7 +7,7 @@ use tokio::sync::Semaphore;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::operations::UPKEEP;
-use super::place::{Place, policy};
+use super::place::Place;
 use crate::store::Counts;
 
 /// A vacuum of a large table takes its time; nobody waits for it.
@@ -74,7 +74,10 @@ impl Upkeep {
         let vacuum_after = self.place.config.vacuum_after;
         let vacuum = vacuum_after > 0 && self.worn >= vacuum_after;
         let analyze = self.rows >= GROWN_MIN && self.rows >= self.rows_known.saturating_mul(4);
-        if !(vacuum || analyze) || self.running.as_ref().is_some_and(|running| !running.is_finished()) {
+        if self.place.statements.upkeep.is_none()
+            || !(vacuum || analyze)
+            || self.running.as_ref().is_some_and(|running| !running.is_finished())
+        {
             return;
         }
         // A pooler's sessions have a transaction around everything; a lone connection is for the queue.
@@ -88,12 +91,19 @@ impl Upkeep {
         }
         let place = self.place.clone();
         self.running = Some(AbortOnDropHandle::new(tokio::spawn(async move {
-            let statements = &place.statements;
+            let Some(statements) = &place.statements.upkeep else { return };
             let sql = if vacuum { &statements.vacuum } else { &statements.analyze };
             let step = [Step::new(sql, &[])];
-            if let Err(error) = Pipeline::write(UPKEEP, &step).query(&place.pool, &policy(TIMEOUT)).await {
+            if let Err(error) =
+                Pipeline::write(UPKEEP, &step).query(&place.pool, &place.policy(TIMEOUT)).await
+            {
                 let error: &dyn std::error::Error = &error;
-                tracing::warn!(table = place.table.items(), error, "upkeep of a queue's table failed");
+                tracing::warn!(
+                    queue = place.queue(),
+                    partition = place.number,
+                    error,
+                    "upkeep of a queue's table failed"
+                );
             }
             drop(permit);
         })));

@@ -10,7 +10,7 @@ use crate::ItemId;
 
 /// An id as text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct IdText(pub(super) ItemId);
+pub(in crate::store) struct IdText(pub(in crate::store) ItemId);
 
 impl ToSql for IdText {
     fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
@@ -32,7 +32,7 @@ impl<'a> FromSql<'a> for IdText {
 
 /// An instant as `timestamptz`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Instant(pub(super) Timestamp);
+pub(in crate::store) struct Instant(pub(in crate::store) Timestamp);
 
 /// Microseconds between the Unix epoch and PostgreSQL's, the year 2000.
 const EPOCH_MICROS: i64 = 946_684_800_000_000;
@@ -65,7 +65,7 @@ impl<'a> FromSql<'a> for Instant {
 }
 
 /// A length or a limit as PostgreSQL counts.
-pub(super) fn count(len: usize) -> i64 {
+pub(in crate::store) fn count(len: usize) -> i64 {
     i64::try_from(len).unwrap_or(i64::MAX)
 }
 

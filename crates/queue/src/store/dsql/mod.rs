@@ -1,0 +1,80 @@
+//! Queues in Aurora DSQL.
+//!
+//! The code is that of `postgres`, with other statements. Nothing waits on DSQL: of two transactions that write one row, or
+//! read it `FOR UPDATE`, the later commit fails. So every write reads the row of its partition's owner that way first:
+//! `docs/adr/0019-a-partition-on-dsql-is-fenced-by-its-owners-row.md` has the proof, `docs/backends/dsql.md` the rest.
+
+mod queues;
+mod schema;
+mod statements;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use leasehold_txn::{Policy, Pool};
+use tokio::sync::Semaphore;
+
+use super::postgres::partition::PostgresPartition;
+use super::postgres::place::Place;
+use super::{PartitionId, PartitionStore, Result, Store, postgres};
+use schema::Dsql;
+
+pub use queues::DsqlQueues;
+
+/// How queues are kept in DSQL.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Who we are, for whoever looks into `leasehold_partitions`.
+    pub owner: String,
+    /// How conflicts are tried again. Its deadline is set by the timeouts.
+    pub retries: Policy,
+    /// How long one operation may take, waiting for a connection and trying again included. Passed in the middle of a
+    /// write it is an unknown outcome.
+    pub timeout: Duration,
+    /// How long opening a partition may take: it counts the items, and the first one waits for indexes to be built.
+    pub open_timeout: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let postgres::Config { owner, timeout, open_timeout, .. } = postgres::Config::default();
+        Config { owner, retries: Policy::dsql(), timeout, open_timeout }
+    }
+}
+
+/// Partitions in one DSQL cluster. Clones are handles on the same ones.
+#[derive(Clone, Debug)]
+pub struct DsqlStore {
+    pool: Pool,
+    config: Config,
+    dialect: Arc<Dsql>,
+}
+
+impl DsqlStore {
+    /// Over a pool that may be shared with others. Touches nothing: tables are made when a partition is opened.
+    #[must_use]
+    pub fn new(pool: Pool, config: Config) -> Self {
+        DsqlStore { dialect: Arc::new(Dsql::new(config.retries.clone())), pool, config }
+    }
+
+    fn place(&self, partition: &PartitionId) -> Place {
+        let Config { owner, timeout, open_timeout, .. } = self.config.clone();
+        // There is nothing to vacuum.
+        let config = postgres::Config { owner, timeout, open_timeout, vacuum_after: 0 };
+        Place::new(self.pool.clone(), config, partition.clone(), statements::all(), self.dialect.clone())
+    }
+}
+
+#[async_trait]
+impl Store for DsqlStore {
+    fn partition(&self, partition: &PartitionId) -> Box<dyn PartitionStore> {
+        Box::new(PostgresPartition::new(Arc::new(self.place(partition)), Arc::new(Semaphore::new(0))))
+    }
+
+    /// Dropped midway, its owner is fenced, and some of its items may be left; it may be called again.
+    async fn drop_partition(&self, partition: &PartitionId) -> Result<()> {
+        let place = self.place(partition);
+        place.dialect.drop_partition(&place).await
+    }
+}

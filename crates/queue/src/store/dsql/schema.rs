@@ -1,0 +1,155 @@
+//! Makes the tables that are missing, each in a transaction of its own as DSQL wants it, and empties partitions.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use leasehold_txn::tokio_postgres::Row;
+use leasehold_txn::tokio_postgres::types::Type;
+use leasehold_txn::{Operation, Pipeline, Policy, Result as TxnResult, Step, Values};
+use tokio::sync::Mutex;
+
+use super::super::postgres::dialect::Dialect;
+use super::super::postgres::errors::{UNDEFINED_TABLE, column, error_of, in_part, is_made_by_another};
+use super::super::postgres::operations::{DROP, SETUP};
+use super::super::postgres::place::Place;
+use super::statements::{DROP_OWNER, SCHEMA_INDEXES, SCHEMA_STATE, SCHEMA_TABLES, WAIT_FOR_JOB};
+use crate::ItemId;
+use crate::store::postgres::values::{IdText, count};
+use crate::store::{PartitionId, Result, WriteMax};
+
+/// A transaction may change 3,000 rows, and an item has two.
+const ITEMS_MAX: usize = 1_000;
+/// A transaction may write 10 MiB, with what keys and indexes add: with the longest names of queues that is 3.4 MiB for as
+/// many items as fit.
+const BYTES_MAX: usize = 6 << 20;
+/// A value may have 1 MiB; an item's largest is its payload.
+const ITEM_BYTES_MAX: usize = 1 << 20;
+/// A key may have 1 KiB; beside the queue and the source id there is a number.
+const KEY_BYTES_MAX: usize = 1_000;
+
+/// All partitions in the same tables.
+#[derive(Debug)]
+pub(super) struct Dsql {
+    retries: Policy,
+    /// Whether the tables were seen.
+    is_made: AtomicBool,
+    /// One at a time looks and makes.
+    making: Mutex<()>,
+}
+
+impl Dsql {
+    pub(super) fn new(retries: Policy) -> Self {
+        Dsql { retries, is_made: AtomicBool::new(false), making: Mutex::new(()) }
+    }
+}
+
+#[async_trait]
+impl Dialect for Dsql {
+    fn retries(&self) -> Policy {
+        self.retries.clone()
+    }
+
+    fn shares_tables(&self) -> bool {
+        true
+    }
+
+    fn write_max(&self, partition: &PartitionId) -> WriteMax {
+        WriteMax {
+            items: ITEMS_MAX,
+            bytes: BYTES_MAX,
+            item_bytes: ITEM_BYTES_MAX,
+            source_id_bytes: KEY_BYTES_MAX.saturating_sub(partition.queue.as_str().len()),
+        }
+    }
+
+    async fn ensure(&self, place: &Place) -> Result<()> {
+        if self.is_made.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let _making = self.making.lock().await;
+        if !self.is_made.load(Ordering::Acquire) {
+            make(place).await.map_err(|error| error_of(SETUP, error))?;
+            self.is_made.store(true, Ordering::Release);
+        }
+        Ok(())
+    }
+
+    fn forget(&self) {
+        self.is_made.store(false, Ordering::Release);
+    }
+
+    /// Fences the owner, then deletes the items in as many transactions as it takes, as the owner that came after. Whoever
+    /// opens the partition meanwhile fences this, and finds what is left.
+    async fn drop_partition(&self, place: &Place) -> Result<()> {
+        let queue = place.queue();
+        let values: Values<'_> = &[(&queue, Type::TEXT), (&place.number, Type::INT8)];
+        let rows = match write(place, DROP, DROP_OWNER, values).await {
+            Err(error) if error.sqlstate() == Some(UNDEFINED_TABLE) => return Ok(()),
+            rows => rows.map_err(|error| error_of(DROP, error))?,
+        };
+        match rows.first() {
+            Some(row) => empty(place, column(row, "epoch")?).await,
+            // Nobody ever opened it.
+            None => Ok(()),
+        }
+    }
+}
+
+/// Each statement may meet another process that is making the same: then once more, to find it made.
+async fn make(place: &Place) -> TxnResult<()> {
+    let state = run(place, Pipeline::read(SETUP, &[Step::new(SCHEMA_STATE, &[])])).await?;
+    let made = |name: &str| state.first().and_then(|row| row.try_get::<_, i64>(name).ok());
+    if made("tables") != Some(count(SCHEMA_TABLES.len())) {
+        for table in SCHEMA_TABLES {
+            make_one(place, table).await?;
+        }
+    }
+    if made("indexes") != Some(count(SCHEMA_INDEXES.len())) {
+        for index in SCHEMA_INDEXES {
+            let jobs = make_one(place, index).await?;
+            // No job where the index is there already.
+            let job: Option<String> = jobs.first().and_then(|row| row.try_get(0).ok());
+            if let Some(job) = job {
+                write(place, SETUP, WAIT_FOR_JOB, &[(&job, Type::TEXT)]).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn make_one(place: &Place, sql: &str) -> TxnResult<Vec<Row>> {
+    match write(place, SETUP, sql, &[]).await {
+        Err(error) if is_made_by_another(&error) => write(place, SETUP, sql, &[]).await,
+        made => made,
+    }
+}
+
+async fn empty(place: &Place, epoch: i64) -> Result<()> {
+    let mut behind = Some(ItemId::MIN);
+    let mut is_first = true;
+    while let Some(id) = behind {
+        let (id, all, len) = (IdText(id), true, count(ITEMS_MAX));
+        let values = [
+            (&id as _, Type::TEXT),
+            (&all as _, Type::BOOL),
+            (&all as _, Type::BOOL),
+            (&all as _, Type::BOOL),
+            (&len as _, Type::INT8),
+        ];
+        let rows = place.write(DROP, epoch, &place.statements.clear, &values).await;
+        let rows = rows.map_err(|error| in_part(is_first, error))?;
+        let last = rows.first().map(|row| column::<Option<IdText>>(row, "last_id")).transpose()?;
+        behind = last.flatten().map(|id| id.0);
+        is_first = false;
+    }
+    Ok(())
+}
+
+async fn write(place: &Place, operation: Operation, sql: &str, values: Values<'_>) -> TxnResult<Vec<Row>> {
+    run(place, Pipeline::write(operation, &[Step::new(sql, values)])).await
+}
+
+async fn run(place: &Place, pipeline: Pipeline<'_>) -> TxnResult<Vec<Row>> {
+    let answers = pipeline.query(&place.pool, &place.policy(place.config.open_timeout)).await?;
+    Ok(answers.into_iter().next_back().unwrap_or_default())
+}

@@ -1,0 +1,1 @@
+item.queue = $1 AND item.partition = $2

@@ -1,0 +1,166 @@
+//! A simulated cluster of the test's own, stores on it, and a look behind it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use leasehold_core::Timestamp;
+use leasehold_dsql_sim::faults::Rule;
+use leasehold_dsql_sim::rules::Level;
+use leasehold_dsql_sim::{Config as SimulatorConfig, Simulator};
+use leasehold_queue::conformance::Harness;
+use leasehold_queue::store::PartitionId;
+use leasehold_queue::store::dsql::{Config, DsqlQueues, DsqlStore};
+use leasehold_queue::{Item, ItemIds, PartitionStore, QueueStore, Store};
+use leasehold_testkit::postgres::{Cluster, Database};
+use leasehold_txn::{ConnectionString, Dialect, Policy, Pool};
+use tokio_postgres::{Client, NoTls};
+
+/// The instant at which items are produced.
+pub(crate) const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+
+/// A cluster with nothing in it.
+pub(crate) struct Fixture {
+    pub(crate) simulator: Simulator,
+    database: Database,
+}
+
+impl Fixture {
+    pub(crate) async fn start(level: Level) -> Self {
+        let database = Cluster::shared().database().await;
+        let mut config = SimulatorConfig::new(database.url().parse().expect("a URL"));
+        config.cluster.level = level;
+        let simulator = Simulator::start(config).await.expect("the simulator starts");
+        Fixture { simulator, database }
+    }
+
+    /// Makes the tables, which takes longer than a case may allow its store to take.
+    async fn warm_up(&self) {
+        Line::open(&self.store(), "warm").await.owner.close().await;
+        let queues = DsqlQueues::new(self.pool(), &Config::default());
+        assert_eq!(queues.get(&"warm".parse().expect("a name")).await.expect("get"), None);
+    }
+
+    pub(crate) fn pool(&self) -> Pool {
+        let url = format!("postgres://admin:any@{}/postgres", self.simulator.address());
+        let connection = ConnectionString::parse(&url).expect("url");
+        let config = leasehold_txn::Config::new(connection).dialect(Dialect::DSQL).size_max(3);
+        Pool::new(config).expect("pool")
+    }
+
+    pub(crate) fn store(&self) -> DsqlStore {
+        self.store_with(Config::default())
+    }
+
+    pub(crate) fn store_with(&self, config: Config) -> DsqlStore {
+        DsqlStore::new(self.pool(), config)
+    }
+
+    pub(crate) fn arm(&self, json: &str) {
+        self.simulator.faults().arm(Rule::read(json).expect("a rule"));
+    }
+
+    /// Sees what is behind the simulator.
+    pub(crate) async fn outside(&self) -> Client {
+        session(self.database.url()).await
+    }
+}
+
+/// A partition, its owner and its ids.
+pub(crate) struct Line {
+    pub(crate) owner: Box<dyn PartitionStore>,
+    pub(crate) ids: ItemIds,
+}
+
+impl Line {
+    pub(crate) async fn open(store: &dyn Store, queue: &str) -> Self {
+        let mut owner = store.partition(&partition(queue));
+        let opened = owner.open().await.expect("open");
+        Line { owner, ids: ItemIds::after(opened.id_max, START) }
+    }
+
+    pub(crate) fn item(&mut self, payload: &str) -> Item {
+        Item {
+            id: self.ids.next(),
+            source_id: None,
+            is_leased: false,
+            lease_deadline: None,
+            expire_deadline: at(3_600),
+            enqueue_at: None,
+            created_at: START,
+            attempts: 0,
+            max_attempts: 0,
+            reference: String::new(),
+            encoding: String::new(),
+            kind: String::new(),
+            payload: Bytes::copy_from_slice(payload.as_bytes()),
+        }
+    }
+}
+
+pub(crate) fn at(seconds: u64) -> Timestamp {
+    START.saturating_add(Duration::from_secs(seconds))
+}
+
+pub(crate) fn partition(queue: &str) -> PartitionId {
+    PartitionId { queue: queue.parse().expect("a name"), number: 0 }
+}
+
+pub(crate) async fn session(url: &str) -> Client {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("connects");
+    tokio::spawn(connection);
+    client
+}
+
+/// Patient enough that a share of refused commits never uses up its attempts.
+pub(crate) fn patient() -> Config {
+    let retries = Policy::new(30, Duration::from_millis(1), Duration::from_millis(50)).expect("a policy");
+    Config { retries, ..Config::default() }
+}
+
+/// The harness of the contract, in one of its shapes.
+macro_rules! harness {
+    ($name:ident, $level:expr, $config:expr, $faults:expr) => {
+        pub(crate) struct $name(Fixture);
+
+        impl Harness for $name {
+            const IS_DURABLE: bool = true;
+            const SHORTENED: u32 = 5;
+
+            async fn start() -> Self {
+                let fixture = Fixture::start($level).await;
+                fixture.warm_up().await;
+                let faults: &[&str] = &$faults;
+                for fault in faults {
+                    fixture.arm(fault);
+                }
+                $name(fixture)
+            }
+
+            fn store(&self) -> Arc<dyn Store> {
+                Arc::new(DsqlStore::new(self.0.pool(), $config))
+            }
+
+            fn queues(&self) -> Arc<dyn QueueStore> {
+                Arc::new(DsqlQueues::new(self.0.pool(), &$config))
+            }
+
+            async fn restart(self) -> Self {
+                self
+            }
+        }
+    };
+}
+
+harness!(Newest, Level::L2026_09, Config::default(), []);
+harness!(Oldest, Level::L2025_05, Config::default(), []);
+harness!(
+    Conflicting,
+    Level::L2026_09,
+    patient(),
+    [
+        r#"{"name": "data", "action": "conflict_at_commit", "probability": 0.1}"#,
+        r#"{"name": "schema", "action": "schema_conflict_at_commit", "probability": 0.05}"#,
+        r#"{"name": "early", "action": "schema_conflict_at_statement", "probability": 0.02}"#,
+    ]
+);
