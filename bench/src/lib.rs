@@ -4,3 +4,4 @@ pub mod pairs;
 pub mod placement;
 pub mod places;
 pub mod rates;
+pub mod tables;

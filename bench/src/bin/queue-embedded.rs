@@ -10,6 +10,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
+use leasehold_bench::tables::tables;
 use leasehold_core::Timestamp;
 use leasehold_queue::store::embedded::EmbeddedStore;
 use leasehold_queue::store::{Change, PartitionId, PartitionStore, Pick, Store};
@@ -55,7 +56,7 @@ async fn main() -> Outcome {
     }
     match arguments.json {
         true => println!("{}", Value::from(report)),
-        false => report.iter().for_each(|entry| println!("{entry}")),
+        false => print!("{}", tables(&report)),
     }
     Ok(())
 }

@@ -32,12 +32,13 @@ struct Arguments {
     /// Bytes of a payload.
     #[arg(long, default_value_t = 100)]
     payload: usize,
-    /// In place of rounds: cycle so many items through the store, and show how rate, lease and table drift.
-    #[arg(long)]
-    drift: Option<u64>,
-    /// Keep a transaction open beside the cycles, which keeps every dead row alive.
-    #[arg(long)]
-    long_transaction: bool,
+    /// After the rounds: cycle so many items through the store, and show how rate, lease and table drift; 0 leaves it
+    /// out.
+    #[arg(long, default_value_t = 1_000_000)]
+    drift: u64,
+    /// As many more with a transaction open beside them, which keeps every dead row alive; 0 leaves it out.
+    #[arg(long, default_value_t = 300_000)]
+    held_back: u64,
 }
 
 type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
@@ -48,17 +49,12 @@ async fn main() -> Outcome {
     let cluster = Cluster::start(Settings::durable().with("shared_buffers", "1GB"))?;
     let url = cluster.url("postgres");
     let beside = connect(&url).await?;
-    let open = connect(&url).await?;
-    if arguments.long_transaction {
-        open.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1").await?;
-    }
-    if let Some(items) = arguments.drift {
-        return drift(&url, &beside, items, arguments.payload).await;
-    }
     println!(
         "cycle of produce, lease, complete; items/s, median (lowest to highest round); PostgreSQL {}",
         cluster.version()
     );
+    println!("| batch | by hand | store | store / by hand | WAL bytes per item |");
+    println!("| --- | --- | --- | --- | --- |");
     for batch in &arguments.batch {
         let payload = vec![b'x'; arguments.payload];
         let mut raw = Raw::start(&url, *batch, payload.clone()).await?;
@@ -75,7 +71,7 @@ async fn main() -> Outcome {
         }
         let ratios: Vec<f64> = ours.iter().zip(&raws).map(|(ours, raw)| ours / raw).collect();
         println!(
-            "  {batch:>4} at once  raw {}  store {}  {:.2} x  WAL {:.0} bytes/item",
+            "| {batch} | {} | {} | {:.2} | {:.0} |",
             shown(&raws),
             shown(&ours),
             median(&ratios),
@@ -84,14 +80,26 @@ async fn main() -> Outcome {
         raw.client.batch_execute("DROP TABLE raw_items").await?;
         store.store.drop_partition(&store.partition).await?;
     }
+    drift(&url, &beside, arguments.drift, arguments.payload, "nothing else open").await?;
+    if arguments.held_back > 0 {
+        let open = connect(&url).await?;
+        open.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1").await?;
+        drift(&url, &beside, arguments.held_back, arguments.payload, "a transaction open all the time")
+            .await?;
+    }
     Ok(())
 }
 
 /// Cycles items in batches of 100 and shows ten windows of them.
-async fn drift(url: &str, beside: &Client, items: u64, payload: usize) -> Outcome {
+async fn drift(url: &str, beside: &Client, items: u64, payload: usize, when: &str) -> Outcome {
     const BATCH: u64 = 100;
+    if items == 0 {
+        return Ok(());
+    }
     let mut store = Ours::start(url, usize::try_from(BATCH)?, vec![b'x'; payload]).await?;
-    println!("items cycled, items/s, lease p50 in ms, dead rows, table and indexes in MB");
+    println!("{when}: batches of {BATCH}");
+    println!("| items cycled | items/s | lease p50 in ms | dead rows | table and indexes in MB |");
+    println!("| --- | --- | --- | --- | --- |");
     for window in 1..=10_u64 {
         let (started, mut leases) = (Instant::now(), Vec::new());
         for _ in 0..items / 10 / BATCH {
@@ -107,11 +115,12 @@ async fn drift(url: &str, beside: &Client, items: u64, payload: usize) -> Outcom
             .await?;
         let (dead, megabytes): (f64, f64) = (row.get(0), row.get(1));
         println!(
-            "  {:>9}  {rate:>7.0}  {:>6.2}  {dead:>9.0}  {megabytes:>7.1}",
+            "| {} | {rate:.0} | {:.2} | {dead:.0} | {megabytes:.1} |",
             window * items / 10,
             median(&leases)
         );
     }
+    store.store.drop_partition(&store.partition).await?;
     Ok(())
 }
 
