@@ -1,0 +1,26 @@
+//! Temporal's SQL persistence as typed stores, on PostgreSQL and on Aurora DSQL.
+//!
+//! [`Database::open`] looks at the catalogue and chooses how shards are fenced; the stores of the nouns are made from it. A
+//! writer brings the token it knows (a range id, a record version, a notification version) and either its write happens
+//! with that token still in force, or an error says which token differs. [`Error::UnknownOutcome`] alone leaves open
+//! whether a write happened.
+//!
+//! Blobs are the caller's: they are stored as they come, with the name of their encoding.
+
+mod blob;
+mod database;
+mod error;
+mod fence_mode;
+mod id;
+mod schema;
+mod shard;
+mod sql;
+mod time;
+
+pub use blob::{Blob, ENCODING_LEN_MAX};
+pub use database::{Config, Database};
+pub use error::{Error, Result};
+pub use fence_mode::FenceMode;
+pub use id::{BranchId, EndpointId, HostId, NamespaceId, RunId, TreeId};
+pub use schema::Schema;
+pub use shard::{Shard, ShardId, Shards};

@@ -1,0 +1,34 @@
+//! The contract on DSQL, simulated: as clusters were in 2025-05, and as they are since 2026-09.
+
+#[macro_use]
+mod cases;
+mod fixture;
+
+macro_rules! on_dsql {
+    ($noun:ident: $($case:ident),* $(,)?) => {
+        mod $noun {
+            use leasehold_txn::DsqlLevel;
+
+            use crate::fixture::Fixture;
+            $(
+            mod $case {
+                use super::*;
+
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
+                async fn at_2025_05() {
+                    crate::cases::$noun::$case(&Fixture::dsql(DsqlLevel::UpdateOnly).await).await;
+                }
+
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
+                async fn at_2026_09() {
+                    crate::cases::$noun::$case(&Fixture::dsql(DsqlLevel::KeyShare).await).await;
+                }
+            }
+            )*
+        }
+    };
+}
+
+shard_cases!(on_dsql);
