@@ -12,6 +12,7 @@ mod database;
 mod error;
 mod fence_mode;
 mod id;
+mod inspect;
 mod schema;
 mod shard;
 mod sql;
@@ -22,5 +23,9 @@ pub use database::{Config, Database};
 pub use error::{Error, Result};
 pub use fence_mode::FenceMode;
 pub use id::{BranchId, EndpointId, HostId, NamespaceId, RunId, TreeId};
-pub use schema::Schema;
+pub use inspect::{
+    CurrentRun, ExecutionTokens, Inspector, MapSize, NamedQueueDepth, QueueDepth, QueueDepths, ShardRange, TaskQueueGeneration,
+    TaskQueueLease, TaskQueueName, TaskQueuePosition,
+};
+pub use schema::{Difference, Progress, Report, Schema, Step, VERSION};
 pub use shard::{Shard, ShardId, Shards};
