@@ -3,6 +3,8 @@
 use leasehold_core::Class;
 use leasehold_txn::Operation;
 
+use crate::execution::CurrentConflict;
+
 /// The answer of an operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -22,6 +24,17 @@ pub enum Error {
         /// The range that is stored.
         actual: i64,
     },
+    /// The token of a run differs from the caller's, or a run that was to be made is there already and both are 0.
+    #[error("execution is at next event {next_event_id} and record version {db_record_version}")]
+    WorkflowConditionFailed {
+        /// The id of the next event that is stored.
+        next_event_id: i64,
+        /// The version that is stored.
+        db_record_version: i64,
+    },
+    /// The current execution is not the one that the caller expected.
+    #[error("the current execution is {}", current(.0))]
+    CurrentWorkflowConditionFailed(Box<CurrentConflict>),
     /// A token differs from the caller's, or the row that carries it is missing.
     #[error("{what} is not as expected: {}", tokens(*.expected, *.actual))]
     ConditionFailed {
@@ -158,6 +171,8 @@ impl Error {
     pub fn code(&self) -> &'static str {
         match self {
             Self::ShardOwnershipLost { .. } => "state.shard_ownership_lost",
+            Self::WorkflowConditionFailed { .. } => "state.workflow_condition_failed",
+            Self::CurrentWorkflowConditionFailed(_) => "state.current_workflow_condition_failed",
             Self::ConditionFailed { .. } => "state.condition_failed",
             Self::NotFound { .. } => "state.not_found",
             Self::InvalidRequest { .. } => "state.invalid_request",
@@ -176,9 +191,11 @@ impl Error {
     #[must_use]
     pub fn class(&self) -> Class {
         match self {
-            Self::ShardOwnershipLost { .. } | Self::ConditionFailed { .. } | Self::OccExhausted { .. } => {
-                Class::Conflict
-            }
+            Self::ShardOwnershipLost { .. }
+            | Self::WorkflowConditionFailed { .. }
+            | Self::CurrentWorkflowConditionFailed(_)
+            | Self::ConditionFailed { .. }
+            | Self::OccExhausted { .. } => Class::Conflict,
             Self::NotFound { .. }
             | Self::InvalidRequest { .. }
             | Self::TransactionSizeLimit { .. }
@@ -191,6 +208,10 @@ impl Error {
             Self::Unsupported { .. } | Self::Corrupt { .. } => Class::Internal,
         }
     }
+}
+
+fn current(conflict: &CurrentConflict) -> String {
+    conflict.run_id.map_or_else(|| "none".to_owned(), |run_id| format!("run {run_id}"))
 }
 
 fn tokens(expected: Option<i64>, actual: Option<i64>) -> String {

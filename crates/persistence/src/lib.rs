@@ -7,9 +7,11 @@
 //!
 //! Blobs are the caller's: they are stored as they come, with the name of their encoding.
 
+mod batch;
 mod blob;
 mod database;
 mod error;
+mod execution;
 mod fence_mode;
 mod history_task;
 mod id;
@@ -21,6 +23,12 @@ mod time;
 pub use blob::{Blob, ENCODING_LEN_MAX};
 pub use database::{Config, Database};
 pub use error::{Error, Result};
+pub use execution::{
+    Archetype, ChasmNode, ChasmPath, ConflictResolution, ConflictResolveMode, CreateExecution, CreateMode,
+    CurrentConflict, CurrentExecution, CurrentKey, ExecutionKey, ExecutionState, ExecutionStatus, Executions,
+    MapKeys, Maps, MutableState, Mutation, Record, RequestIdInfo, Run, SetExecution, Snapshot, Summary,
+    UpdateExecution, UpdateMode, WorkflowId,
+};
 pub use fence_mode::FenceMode;
 pub use history_task::{Category, HistoryTask};
 pub use id::{BranchId, EndpointId, HostId, NamespaceId, RunId, TreeId};

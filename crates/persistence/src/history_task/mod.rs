@@ -2,7 +2,7 @@
 
 mod insert;
 
-pub(crate) use insert::Insertions;
+pub(crate) use insert::insertions;
 
 use leasehold_core::Timestamp;
 
@@ -161,7 +161,8 @@ mod tests {
     #[test]
     fn categories_are_ordered_by_number() {
         let other = Category::immediate(5).expect("a category");
-        let mut all = [other, Category::VISIBILITY, Category::TIMER, Category::TRANSFER, Category::REPLICATION];
+        let mut all =
+            [other, Category::VISIBILITY, Category::TIMER, Category::TRANSFER, Category::REPLICATION];
         all.sort_unstable();
         assert_eq!(all.map(Category::id), [1, 2, 3, 4, 5]);
     }
