@@ -9,9 +9,12 @@
 
 mod blob;
 mod database;
+mod delete_in_batches;
 mod error;
 mod fence_mode;
+mod history;
 mod id;
+mod page;
 mod schema;
 mod shard;
 mod sql;
@@ -21,6 +24,10 @@ pub use blob::{Blob, ENCODING_LEN_MAX};
 pub use database::{Config, Database};
 pub use error::{Error, Result};
 pub use fence_mode::FenceMode;
+pub use history::{
+    AppendNode, Branch, BranchRange, Chain, History, HistoryNode, NodeInfo, Order, ReadBranch, TreeBranch,
+};
 pub use id::{BranchId, EndpointId, HostId, NamespaceId, RunId, TreeId};
+pub use page::{PAGE_SIZE_MAX, Page, PageSize, PageToken};
 pub use schema::Schema;
 pub use shard::{Shard, ShardId, Shards};
