@@ -107,6 +107,12 @@ pub enum Error {
         /// What came in place of the answer.
         source: leasehold_txn::Error,
     },
+    /// No answer came in time while history was appended. It may be there: appending it again changes nothing.
+    #[error("history was not appended in time")]
+    AppendHistoryTimeout {
+        /// What came in place of the answer.
+        source: leasehold_txn::Error,
+    },
     /// What is stored cannot be read.
     #[error("{what} cannot be read: {reason}")]
     Corrupt {
@@ -155,7 +161,8 @@ impl Error {
             Self::TransactionSizeLimit { source, .. }
             | Self::OccExhausted { source, .. }
             | Self::Unsupported { source, .. }
-            | Self::UnknownOutcome { source, .. } => source.sqlstate(),
+            | Self::UnknownOutcome { source, .. }
+            | Self::AppendHistoryTimeout { source } => source.sqlstate(),
             _ => None,
         }
     }
@@ -163,7 +170,7 @@ impl Error {
     /// Whether the write could have happened although this is an error.
     #[must_use]
     pub fn may_have_been_committed(&self) -> bool {
-        self.class() == Class::Indeterminate
+        self.class() == Class::Indeterminate || matches!(self, Self::AppendHistoryTimeout { .. })
     }
 
     /// A stable name for clients to match on.
@@ -182,6 +189,7 @@ impl Error {
             Self::Unavailable { .. } => "state.unavailable",
             Self::Missing { .. } => "state.missing",
             Self::UnknownOutcome { .. } => "state.unknown_outcome",
+            Self::AppendHistoryTimeout { .. } => "state.append_history_timeout",
             Self::Corrupt { .. } => "state.corrupt",
             Self::BadSchema { .. } => "state.bad_schema",
         }
@@ -203,7 +211,8 @@ impl Error {
             Self::Unavailable { source, .. } => {
                 source.as_ref().map_or(Class::Unavailable, leasehold_txn::Error::class)
             }
-            Self::Missing { .. } => Class::Unavailable,
+            // To be repeated as it is, whether it happened or not.
+            Self::Missing { .. } | Self::AppendHistoryTimeout { .. } => Class::Unavailable,
             Self::UnknownOutcome { .. } => Class::Indeterminate,
             Self::Unsupported { .. } | Self::Corrupt { .. } => Class::Internal,
         }

@@ -10,11 +10,14 @@
 mod batch;
 mod blob;
 mod database;
+mod delete_in_batches;
 mod error;
 mod execution;
 mod fence_mode;
+mod history;
 mod history_task;
 mod id;
+mod page;
 mod schema;
 mod shard;
 mod sql;
@@ -30,7 +33,11 @@ pub use execution::{
     UpdateExecution, UpdateMode, WorkflowId,
 };
 pub use fence_mode::FenceMode;
+pub use history::{
+    AppendNode, Branch, BranchRange, Chain, History, HistoryNode, NodeInfo, Order, ReadBranch, TreeBranch,
+};
 pub use history_task::{Category, HistoryTask};
 pub use id::{BranchId, EndpointId, HostId, NamespaceId, RunId, TreeId};
+pub use page::{PAGE_SIZE_MAX, Page, PageSize, PageToken};
 pub use schema::Schema;
 pub use shard::{Shard, ShardId, Shards};

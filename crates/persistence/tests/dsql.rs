@@ -31,4 +31,6 @@ macro_rules! on_dsql {
     };
 }
 
+history_cases!(on_dsql);
+history_fault_cases!(on_dsql);
 shard_cases!(on_dsql);

@@ -16,4 +16,5 @@ macro_rules! on_postgres {
     };
 }
 
+history_cases!(on_postgres);
 shard_cases!(on_postgres);

@@ -8,7 +8,7 @@ use super::key::{Archetype, CurrentKey};
 use super::mutation::Mutation;
 use super::snapshot::Snapshot;
 use super::writes::Writes;
-use crate::{Error, Result};
+use crate::{AppendNode, Error, Result};
 
 const CONFLICT_RESOLVE: Operation = Operation::new("state.conflict_resolve_execution");
 
@@ -30,6 +30,7 @@ pub struct ConflictResolution {
     reset: Snapshot,
     new: Option<Snapshot>,
     current_mutation: Option<Mutation>,
+    append: Vec<AppendNode>,
 }
 
 impl ConflictResolution {
@@ -75,7 +76,22 @@ impl ConflictResolution {
                 }
             }
         }
-        Ok(Self { range_id, mode, current: reset.run.key.current(archetype), reset, new, current_mutation })
+        Ok(Self {
+            range_id,
+            mode,
+            current: reset.run.key.current(archetype),
+            reset,
+            new,
+            current_mutation,
+            append: Vec::new(),
+        })
+    }
+
+    /// Nodes to be appended to histories before anything else, in this order. They stay there whatever comes of the rest.
+    #[must_use]
+    pub fn appending(mut self, nodes: Vec<AppendNode>) -> Self {
+        self.append = nodes;
+        self
     }
 }
 
@@ -87,7 +103,8 @@ impl Executions {
     /// # Errors
     /// As [`update`](Self::update), for the run that is reset and then for the one that was the current one.
     pub async fn conflict_resolve(&self, request: &ConflictResolution) -> Result<()> {
-        let ConflictResolution { range_id, mode, current, reset, new, current_mutation } = request;
+        self.append(&request.append).await?;
+        let ConflictResolution { range_id, mode, current, reset, new, current_mutation, .. } = request;
         let mut writes = Writes::new(&self.database);
         let rule = match mode {
             ConflictResolveMode::UpdateCurrent => {

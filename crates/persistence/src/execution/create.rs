@@ -12,7 +12,7 @@ use super::state::ExecutionState;
 use super::writes::Writes;
 use crate::batch::Miss;
 use crate::shard::fence::fence;
-use crate::{Error, Result, RunId};
+use crate::{AppendNode, Error, Result, RunId};
 
 const CREATE: Operation = Operation::new("state.create_execution");
 
@@ -39,6 +39,7 @@ pub struct CreateExecution {
     mode: CreateMode,
     current: CurrentKey,
     new: Snapshot,
+    append: Vec<AppendNode>,
 }
 
 impl CreateExecution {
@@ -55,7 +56,14 @@ impl CreateExecution {
             }
             CreateMode::BypassCurrent => new.run.summary.check_not_open()?,
         }
-        Ok(Self { range_id, mode, current: new.run.key.current(archetype), new })
+        Ok(Self { range_id, mode, current: new.run.key.current(archetype), new, append: Vec::new() })
+    }
+
+    /// Nodes to be appended to histories before anything else, in this order. They stay there whatever comes of the rest.
+    #[must_use]
+    pub fn appending(mut self, nodes: Vec<AppendNode>) -> Self {
+        self.append = nodes;
+        self
     }
 
     fn check(&self, current: Option<Current>) -> Result<()> {
@@ -99,6 +107,7 @@ impl Executions {
     /// In this order: [`Error::ShardOwnershipLost`]; [`Error::CurrentWorkflowConditionFailed`] when the current execution is
     /// not as the mode says; [`Error::WorkflowConditionFailed`] with zeros when there is such a run already.
     pub async fn create(&self, request: &CreateExecution) -> Result<()> {
+        self.append(&request.append).await?;
         let database = &self.database;
         let writes = &request.writes(self);
         database

@@ -26,8 +26,6 @@ const DELETE_SOME: [Sql; 8] = [
     CHASM_NODES.delete_some,
     DELETE_SOME_BUFFERED_EVENTS,
 ];
-/// A third of what DSQL changes in a transaction.
-const BATCH_LEN: i64 = 1_000;
 /// How often parts that came while others were deleted are deleted too.
 const ROUNDS_MAX: usize = 16;
 
@@ -82,11 +80,9 @@ impl Executions {
     }
 
     async fn delete_in_batches(&self, key: &ExecutionKey) -> Result<()> {
-        let [shard_id, namespace_id, workflow_id, run_id] = key.columns();
         for _ in 0..ROUNDS_MAX {
             for sql in DELETE_SOME {
-                let values = [shard_id, namespace_id, workflow_id, run_id, &BATCH_LEN];
-                while self.database.write(DELETE, sql, &values).await? == BATCH_LEN.unsigned_abs() {}
+                self.database.delete_in_batches(DELETE, sql, &key.columns(), u64::MAX).await?;
             }
             if self.delete_without_parts(key).await? {
                 return Ok(());

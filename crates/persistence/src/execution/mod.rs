@@ -34,18 +34,28 @@ pub use snapshot::{Record, Run, Snapshot};
 pub use state::{ExecutionState, ExecutionStatus, Summary};
 pub use update::{UpdateExecution, UpdateMode};
 
-use crate::Database;
+use crate::{AppendNode, Database, History, Result};
 
 /// The executions of a database.
 #[derive(Clone, Debug)]
 pub struct Executions {
     database: Database,
+    history: History,
 }
 
 impl Executions {
     /// The executions of `database`.
     #[must_use]
     pub fn new(database: Database) -> Self {
-        Self { database }
+        Self { history: History::new(database.clone()), database }
+    }
+
+    /// What a write appends to histories comes before its transaction and outside it. If that fails, the nodes stay behind:
+    /// readers of a history skip what its execution does not point at.
+    async fn append(&self, nodes: &[AppendNode]) -> Result<()> {
+        for node in nodes {
+            self.history.append(node).await?;
+        }
+        Ok(())
     }
 }

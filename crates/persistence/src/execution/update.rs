@@ -8,7 +8,7 @@ use super::key::{Archetype, CurrentKey};
 use super::mutation::Mutation;
 use super::snapshot::Snapshot;
 use super::writes::Writes;
-use crate::{Error, Result};
+use crate::{AppendNode, Error, Result};
 
 const UPDATE: Operation = Operation::new("state.update_execution");
 
@@ -31,6 +31,7 @@ pub struct UpdateExecution {
     current: CurrentKey,
     mutation: Mutation,
     new: Option<Snapshot>,
+    append: Vec<AppendNode>,
 }
 
 impl UpdateExecution {
@@ -70,7 +71,21 @@ impl UpdateExecution {
                 return Err(Error::invalid("new run", reason));
             }
         }
-        Ok(Self { range_id, mode, current: mutation.run.key.current(archetype), mutation, new })
+        Ok(Self {
+            range_id,
+            mode,
+            current: mutation.run.key.current(archetype),
+            mutation,
+            new,
+            append: Vec::new(),
+        })
+    }
+
+    /// Nodes to be appended to histories before anything else, in this order. They stay there whatever comes of the rest.
+    #[must_use]
+    pub fn appending(mut self, nodes: Vec<AppendNode>) -> Self {
+        self.append = nodes;
+        self
     }
 }
 
@@ -85,7 +100,8 @@ impl Executions {
     /// of the run differs, [`Error::ConditionFailed`] when there is no such run; [`Error::WorkflowConditionFailed`] with
     /// zeros when the new run is there already.
     pub async fn update(&self, request: &UpdateExecution) -> Result<()> {
-        let UpdateExecution { range_id, mode, current, mutation, new } = request;
+        self.append(&request.append).await?;
+        let UpdateExecution { range_id, mode, current, mutation, new, .. } = request;
         let run = &mutation.run;
         let mut writes = Writes::new(&self.database);
         let rule = match mode {

@@ -1,4 +1,8 @@
 //! The contract, a file per noun: each case runs on every database. Its macro lists the cases of a file for the targets.
 
 #[macro_use]
+pub(crate) mod history;
+#[macro_use]
+pub(crate) mod history_faults;
+#[macro_use]
 pub(crate) mod shard;
