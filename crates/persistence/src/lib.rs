@@ -7,12 +7,18 @@
 //!
 //! Blobs are the caller's: they are stored as they come, with the name of their encoding.
 
+mod batch;
 mod blob;
 mod database;
+mod delete_in_batches;
 mod error;
+mod execution;
 mod fence_mode;
+mod history;
+mod history_task;
 mod id;
 mod inspect;
+mod page;
 mod schema;
 mod shard;
 mod sql;
@@ -21,11 +27,22 @@ mod time;
 pub use blob::{Blob, ENCODING_LEN_MAX};
 pub use database::{Config, Database};
 pub use error::{Error, Result};
+pub use execution::{
+    Archetype, ChasmNode, ChasmPath, ConflictResolution, ConflictResolveMode, CreateExecution, CreateMode,
+    CurrentConflict, CurrentExecution, CurrentKey, ExecutionKey, ExecutionState, ExecutionStatus, Executions,
+    MapKeys, Maps, MutableState, Mutation, Record, RequestIdInfo, Run, SetExecution, Snapshot, Summary,
+    UpdateExecution, UpdateMode, WorkflowId,
+};
 pub use fence_mode::FenceMode;
+pub use history::{
+    AppendNode, Branch, BranchRange, Chain, History, HistoryNode, NodeInfo, Order, ReadBranch, TreeBranch,
+};
+pub use history_task::{Category, HistoryTask};
 pub use id::{BranchId, EndpointId, HostId, NamespaceId, RunId, TreeId};
 pub use inspect::{
     CurrentRun, ExecutionTokens, Inspector, MapSize, NamedQueueDepth, QueueDepth, QueueDepths, ShardRange, TaskQueueGeneration,
     TaskQueueLease, TaskQueueName, TaskQueuePosition,
 };
+pub use page::{PAGE_SIZE_MAX, Page, PageSize, PageToken};
 pub use schema::{Difference, Progress, Report, Schema, Step, VERSION};
 pub use shard::{Shard, ShardId, Shards};

@@ -32,6 +32,9 @@ macro_rules! on_dsql {
     };
 }
 
+history_cases!(on_dsql);
+history_fault_cases!(on_dsql);
+
 /// Where nothing is made yet. What is made is the same at both levels.
 macro_rules! on_empty_dsql {
     ($noun:ident: $($case:ident),* $(,)?) => {

@@ -17,6 +17,8 @@ macro_rules! on_postgres {
     };
 }
 
+history_cases!(on_postgres);
+
 /// Where nothing is made yet.
 macro_rules! on_empty_postgres {
     ($noun:ident: $($case:ident),* $(,)?) => {

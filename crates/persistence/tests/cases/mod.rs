@@ -1,6 +1,10 @@
 //! The contract, a file per noun: each case runs on every database. Its macro lists the cases of a file for the targets.
 
 #[macro_use]
+pub(crate) mod history;
+#[macro_use]
+pub(crate) mod history_faults;
+#[macro_use]
 pub(crate) mod schema;
 #[macro_use]
 pub(crate) mod shard;
