@@ -31,4 +31,10 @@ macro_rules! on_dsql {
     };
 }
 
+cluster_metadata_cases!(on_dsql);
+membership_cases!(on_dsql);
+named_queue_cases!(on_dsql);
+namespace_cases!(on_dsql);
+nexus_cases!(on_dsql);
+queue_cases!(on_dsql);
 shard_cases!(on_dsql);
