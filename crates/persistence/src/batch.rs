@@ -1,35 +1,49 @@
-//! Deletions of more rows than a database takes in a transaction.
+//! Statements of one transaction that travel together.
 
-use leasehold_txn::{Operation, Parameters};
+use futures_util::future::join_all;
+use leasehold_txn::tokio_postgres::types::ToSql;
+use leasehold_txn::{DatabaseError, Transaction};
 
-use crate::sql::Sql;
-use crate::{Database, Result};
+/// A value of a statement.
+pub(crate) type Value<'r> = Box<dyn ToSql + Sync + Send + 'r>;
 
-/// The most rows that one transaction of a longer deletion takes: well below the 3,000 of DSQL, so that what it conflicts
-/// with is little.
-pub(crate) const ROWS_MAX: u64 = 1000;
+/// One statement, its values, and how many rows it must touch if that is known.
+pub(crate) struct Step<'r> {
+    pub(crate) sql: &'static str,
+    pub(crate) values: Vec<Value<'r>>,
+    pub(crate) expected: Option<(u64, Miss)>,
+}
 
-impl Database {
-    /// Repeats a deletion, each time a transaction of its own, until nothing is left that it would delete or `limit` rows
-    /// are gone; how many that were. The statement has `values` and then, last, how many rows it may take.
-    pub(crate) async fn delete_in_batches(
-        &self,
-        operation: Operation,
-        sql: Sql,
-        values: Parameters<'_>,
-        limit: u64,
-    ) -> Result<u64> {
-        let mut deleted = 0;
-        loop {
-            let batch = ROWS_MAX.min(limit - deleted);
-            let rows = i64::try_from(batch).expect("a batch is small");
-            let mut all = values.to_vec();
-            all.push(&rows);
-            let touched = self.write(operation, sql, &all).await?;
-            deleted += touched;
-            if touched < batch || deleted >= limit {
-                return Ok(deleted);
-            }
+/// Which row was not as it had to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Miss {
+    CurrentExecution,
+    Execution,
+    NewExecution,
+    HistoryTask,
+}
+
+/// Sends all steps at once. No step may depend on another: where a connection sees a statement for the first time it
+/// prepares it, and those behind it that are prepared overtake it.
+///
+/// Of several that fail the first in the order of the steps is told.
+pub(crate) async fn execute_together(
+    tx: &Transaction<'_>,
+    steps: &[Step<'_>],
+) -> Result<Option<Miss>, DatabaseError> {
+    let values: Vec<Vec<&(dyn ToSql + Sync)>> = steps
+        .iter()
+        .map(|step| step.values.iter().map(|value| &**value as &(dyn ToSql + Sync)).collect())
+        .collect();
+    let answers =
+        join_all(steps.iter().zip(&values).map(|(step, values)| tx.execute(step.sql, values))).await;
+    for (step, answer) in steps.iter().zip(answers) {
+        let touched = answer?;
+        if let Some((expected, miss)) = step.expected
+            && touched != expected
+        {
+            return Ok(Some(miss));
         }
     }
+    Ok(None)
 }

@@ -13,7 +13,7 @@ use crate::{Error, FenceMode, Result};
 const OPEN: Operation = Operation::new("state.open");
 
 /// `pg_index` knows whether the index that makes the range a key is there and usable.
-const FENCE_INDEX: &str = include_str!("schema/fence_index.sql");
+const FENCE_INDEX: &str = include_str!("schema/sql/fence_index.sql");
 
 /// How a database is used.
 #[derive(Clone, Debug)]

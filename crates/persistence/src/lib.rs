@@ -13,9 +13,14 @@ mod blob;
 mod bounds;
 mod cluster;
 mod database;
+mod delete_in_batches;
 mod error;
+mod execution;
 mod fence_mode;
+mod history;
+mod history_task;
 mod id;
+mod inspect;
 mod named_queue;
 mod namespace;
 mod nexus;
@@ -32,12 +37,26 @@ pub use bounds::NAME_LEN_MAX;
 pub use cluster::{ClusterMember, ClusterMetadata, ClusterMetadatas, Heartbeat, MemberFilter, Membership};
 pub use database::{Config, Database};
 pub use error::{Error, Result};
+pub use execution::{
+    Archetype, ChasmNode, ChasmPath, ConflictResolution, ConflictResolveMode, CreateExecution, CreateMode,
+    CurrentConflict, CurrentExecution, CurrentKey, ExecutionKey, ExecutionState, ExecutionStatus, Executions,
+    MapKeys, Maps, MutableState, Mutation, Record, RequestIdInfo, Run, SetExecution, Snapshot, Summary,
+    UpdateExecution, UpdateMode, WorkflowId,
+};
 pub use fence_mode::FenceMode;
+pub use history::{
+    AppendNode, Branch, BranchRange, Chain, History, HistoryNode, NodeInfo, Order, ReadBranch, TreeBranch,
+};
+pub use history_task::{Category, HistoryTask};
 pub use id::{BranchId, EndpointId, HostId, NamespaceId, RunId, TreeId};
 pub use named_queue::{NamedQueue, NamedQueueKey, NamedQueues};
 pub use namespace::{Namespace, NamespaceBy, NamespaceRecord, Namespaces};
 pub use nexus::{Endpoint, EndpointPage, Endpoints};
 pub use page::{PAGE_SIZE_MAX, Page, PageSize, PageToken};
 pub use queue::{AckLevels, DeadLetters, Message, Queue, QueueType};
-pub use schema::Schema;
+pub use inspect::{
+    CurrentRun, ExecutionTokens, Inspector, MapSize, NamedQueueDepth, QueueDepth, QueueDepths, ShardRange, TaskQueueGeneration,
+    TaskQueueLease, TaskQueueName, TaskQueuePosition,
+};
+pub use schema::{Difference, Progress, Report, Schema, Step, VERSION};
 pub use shard::{Shard, ShardId, Shards};

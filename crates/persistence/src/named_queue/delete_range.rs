@@ -4,7 +4,7 @@ use leasehold_txn::{Abort, Operation, Transaction};
 
 use super::metadata::Metadata;
 use super::{NamedQueueKey, NamedQueues};
-use crate::batch::ROWS_MAX;
+use crate::delete_in_batches::ROWS_MAX;
 use crate::sql::column;
 use crate::{Error, Result};
 

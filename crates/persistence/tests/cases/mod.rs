@@ -3,6 +3,10 @@
 #[macro_use]
 pub(crate) mod cluster_metadata;
 #[macro_use]
+pub(crate) mod history;
+#[macro_use]
+pub(crate) mod history_faults;
+#[macro_use]
 pub(crate) mod membership;
 #[macro_use]
 pub(crate) mod named_queue;
@@ -12,5 +16,7 @@ pub(crate) mod namespace;
 pub(crate) mod nexus;
 #[macro_use]
 pub(crate) mod queue;
+#[macro_use]
+pub(crate) mod schema;
 #[macro_use]
 pub(crate) mod shard;
