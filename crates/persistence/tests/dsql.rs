@@ -32,6 +32,12 @@ macro_rules! on_dsql {
     };
 }
 
+cluster_metadata_cases!(on_dsql);
+membership_cases!(on_dsql);
+named_queue_cases!(on_dsql);
+namespace_cases!(on_dsql);
+nexus_cases!(on_dsql);
+queue_cases!(on_dsql);
 history_cases!(on_dsql);
 history_fault_cases!(on_dsql);
 

@@ -17,6 +17,12 @@ macro_rules! on_postgres {
     };
 }
 
+cluster_metadata_cases!(on_postgres);
+membership_cases!(on_postgres);
+named_queue_cases!(on_postgres);
+namespace_cases!(on_postgres);
+nexus_cases!(on_postgres);
+queue_cases!(on_postgres);
 history_cases!(on_postgres);
 
 /// Where nothing is made yet.
