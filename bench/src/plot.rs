@@ -64,9 +64,13 @@ pub fn svg(title: &str, places_are: &str, places: &[String], lines: &[Line]) -> 
     );
     for (number, line) in lines.iter().enumerate() {
         let colour = COLOURS[number % COLOURS.len()];
-        let points = line.values.iter().enumerate().map(|(at, value)| format!("{:.1},{:.1}", x(at), y(*value)));
+        let points =
+            line.values.iter().enumerate().map(|(at, value)| format!("{:.1},{:.1}", x(at), y(*value)));
         let points = points.collect::<Vec<_>>().join(" ");
-        let _ = writeln!(svg, "<polyline points=\"{points}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>");
+        let _ = writeln!(
+            svg,
+            "<polyline points=\"{points}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>"
+        );
         let (at, height) = (WIDTH - RIGHT + 16.0, TOP + 18.0 * number as f64);
         let _ = writeln!(
             svg,

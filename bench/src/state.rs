@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 use leasehold_persistence::{
-    Archetype, Blob, Category, CreateExecution, CreateMode, Database, ExecutionKey, ExecutionState, ExecutionStatus,
-    Executions, HistoryTask, MapKeys, Maps, Mutation, NamespaceId, Record, Run, RunId, ShardId, Shards, Snapshot, Summary,
-    UpdateExecution, UpdateMode, WorkflowId,
+    Archetype, Blob, Category, CreateExecution, CreateMode, Database, ExecutionKey, ExecutionState,
+    ExecutionStatus, Executions, HistoryTask, MapKeys, Maps, Mutation, NamespaceId, Record, Run, RunId,
+    ShardId, Shards, Snapshot, Summary, UpdateExecution, UpdateMode, WorkflowId,
 };
 use tokio::task::JoinSet;
 

@@ -39,7 +39,8 @@ async fn main() -> Result<(), Failed> {
     }
     let recorder = metrics_exporter_prometheus::PrometheusBuilder::new().install_recorder()?;
     let cluster = Cluster::start(Settings::fast())?;
-    let mut config = SimulatorConfig::new(cluster.url("postgres").parse().map_err(|error| format!("{error:?}"))?);
+    let mut config =
+        SimulatorConfig::new(cluster.url("postgres").parse().map_err(|error| format!("{error:?}"))?);
     config.cluster.level = Level::L2026_09;
     let simulator = Simulator::start(config).await?;
     let connection: ConnectionString = simulator.url().parse()?;
@@ -51,7 +52,9 @@ async fn main() -> Result<(), Failed> {
         "writes of executions on the simulator, {} shards; a share of the commits is refused with a conflict; a slice of {} s each",
         arguments.shards, arguments.seconds
     );
-    println!("| work | fence | tasks | refused | /s | tried again per write | given up | median ms | p99 ms |");
+    println!(
+        "| work | fence | tasks | refused | /s | tried again per write | given up | median ms | p99 ms |"
+    );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     let mut run = 0;
     for mode in MODES {
@@ -62,8 +65,10 @@ async fn main() -> Result<(), Failed> {
             for tasks in TASKS {
                 for refused in REFUSED {
                     run += 1;
-                    let writers = (0..tasks).map(|number| Writer::new(&database, run, number, arguments.shards));
-                    let row = measure(&arguments, &simulator, &recorder, work, writers.collect(), refused).await?;
+                    let writers =
+                        (0..tasks).map(|number| Writer::new(&database, run, number, arguments.shards));
+                    let row =
+                        measure(&arguments, &simulator, &recorder, work, writers.collect(), refused).await?;
                     println!("| {} | {mode} | {tasks} | {:.0} % | {row} |", work.name(), refused * 100.0);
                 }
             }

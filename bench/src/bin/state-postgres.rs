@@ -111,9 +111,8 @@ async fn compare(
     }
     forms.push(("by hand, share".to_owned(), Form::ByHand(by_hand)));
     for (at, database) in databases.iter().enumerate() {
-        let writers = (0..tasks).map(|number| {
-            Writer::new(database, run << 8 | (at as u64 + 1), number, arguments.shards)
-        });
+        let writers = (0..tasks)
+            .map(|number| Writer::new(database, run << 8 | (at as u64 + 1), number, arguments.shards));
         forms.push((database.fence_mode().to_string(), Form::Store(writers.collect())));
     }
     let mut columns: Vec<Column> = forms.iter().map(|_| Column::default()).collect();
@@ -179,8 +178,10 @@ async fn scale(arguments: &Arguments, databases: &[Database]) -> Result<(), Fail
         for shards in SHARDS {
             let mut values = Vec::new();
             for tasks in TASKS {
-                let run = 0x8000 | (at as u64) << 8 | (shards as u64) << 2 | (tasks as u64).ilog2() as u64 / 2;
-                let mut writers = (0..tasks).map(|number| Writer::new(database, run, number, shards)).collect();
+                let run =
+                    0x8000 | (at as u64) << 8 | (shards as u64) << 2 | (tasks as u64).ilog2() as u64 / 2;
+                let mut writers =
+                    (0..tasks).map(|number| Writer::new(database, run, number, shards)).collect();
                 let mut rates = Vec::new();
                 for _ in 0..arguments.rounds {
                     let measured;
@@ -334,7 +335,10 @@ impl ByHand {
             return Err("the shard or the workflow is another's".into());
         }
         tokio::try_join!(
-            client.execute(&statements.insert_current, &[shard_id, &namespace_id, &workflow_id, &run_id, &state]),
+            client.execute(
+                &statements.insert_current,
+                &[shard_id, &namespace_id, &workflow_id, &run_id, &state]
+            ),
             client.execute(
                 &statements.insert_execution,
                 &[shard_id, &namespace_id, &workflow_id, &run_id, &info, &state]
@@ -365,7 +369,10 @@ impl ByHand {
             return Err("the shard or the run is not as expected".into());
         }
         let (of_current, of_execution, _) = tokio::try_join!(
-            client.execute(&statements.update_current, &[shard_id, &namespace_id, &workflow_id, &run_id, &state]),
+            client.execute(
+                &statements.update_current,
+                &[shard_id, &namespace_id, &workflow_id, &run_id, &state]
+            ),
             client.execute(
                 &statements.update_execution,
                 &[shard_id, &namespace_id, &workflow_id, &run_id, &version, &info, &state]

@@ -94,8 +94,7 @@ async fn state_is_set_up_and_shown() {
     state_commands::what_is_kept_is_shown(&url, database.url(), |id| format!("'{id}'::uuid")).await;
     // As 'leasehold dsql-sim' prints it: the URL does not say what it is.
     let plain = format!("postgres://admin:any@{}/postgres", simulator.address());
-    let checked =
-        leasehold("", &["schema", "check", "--store", &plain, "--dialect", "dsql", "--json"]).await;
+    let checked = leasehold("", &["schema", "check", "--store", &plain, "--dialect", "dsql", "--json"]).await;
     assert_eq!(code(&checked), 0, "{checked:?}");
 }
 
@@ -103,8 +102,10 @@ async fn state_is_set_up_and_shown() {
 async fn printed_schema_of_state_is_the_one_of_its_dialect() {
     let postgres = leasehold("", &["schema", "print", "--face", "state"]).await;
     let dsql = leasehold("", &["schema", "print", "--face", "state", "--dialect", "dsql"]).await;
-    let (postgres, dsql) =
-        (String::from_utf8_lossy(&postgres.stdout).into_owned(), String::from_utf8_lossy(&dsql.stdout).into_owned());
+    let (postgres, dsql) = (
+        String::from_utf8_lossy(&postgres.stdout).into_owned(),
+        String::from_utf8_lossy(&dsql.stdout).into_owned(),
+    );
     assert!(postgres.contains("namespace_id bytea") && !postgres.contains("CONCURRENTLY"), "{postgres}");
     assert!(dsql.contains("namespace_id uuid") && dsql.contains("INDEX ASYNC"), "{dsql}");
     let fenced = leasehold("", &["schema", "print", "--face", "state", "--fence", "key-share"]).await;

@@ -85,7 +85,8 @@ pub(crate) async fn what_is_kept_is_shown(url: &str, behind: &str, id: fn(&str) 
         .await
         .expect("inserts");
 
-    let state = async |arguments: &[&str]| json(&[&["state", "--store", url, "--json"], arguments].concat()).await;
+    let state =
+        async |arguments: &[&str]| json(&[&["state", "--store", url, "--json"], arguments].concat()).await;
     let page = state(&["shards", "--limit", "2"]).await;
     assert_eq!(page["shards"][1], serde_json::json!({ "shard_id": 2, "range_id": 42, "data_bytes": 1 }));
     assert_eq!(page["next"], 2);
@@ -105,7 +106,10 @@ pub(crate) async fn what_is_kept_is_shown(url: &str, behind: &str, id: fn(&str) 
             assert_eq!(shown[name], value, "{name}: {shown}");
         }
         assert_eq!((&shown["maps"]["timers"], &shown["maps"]["activities"]), (&2.into(), &0.into()));
-        assert_eq!((&shown["current"]["state"], &shown["current"]["status"]), (&"running".into(), &"running".into()));
+        assert_eq!(
+            (&shown["current"]["state"], &shown["current"]["status"]),
+            (&"running".into(), &"running".into())
+        );
         assert_eq!(shown["current"]["started_at"], "2026-11-15T07:05:51Z");
     }
     let queues = state(&["queues"]).await;
@@ -114,10 +118,13 @@ pub(crate) async fn what_is_kept_is_shown(url: &str, behind: &str, id: fn(&str) 
     assert_eq!((&replication["depth"], &replication["last_message_id"]), (&5.into(), &7.into()));
     assert_eq!((&replication["ack_levels"]["eu"], &replication["version"]), (&12.into(), &4.into()));
     let letters = &queues["named_queues"][0];
-    assert_eq!((&letters["name"], &letters["depth"], &letters["min_message_id"]), (&"letters".into(), &7.into(), &3.into()));
+    assert_eq!(
+        (&letters["name"], &letters["depth"], &letters["min_message_id"]),
+        (&"letters".into(), &7.into(), &3.into())
+    );
 
     for (arguments, words) in [
-        (["execution", "nobody", "order-42"], "no namespace by that name"),
+        (["execution", "nobody", "order-42"], "no namespace has that name"),
         (["execution", "default", "order-43"], "no current execution by that name"),
     ] {
         let none = leasehold(&[&["state", "--store", url], arguments.as_slice()].concat()).await;
@@ -135,7 +142,11 @@ pub(crate) async fn task_queues_are_listed_by_name(url: &str) {
         format!("({hash}, decode(repeat('ab', 16), 'hex') || '{id}'::bytea, {}, '', 'Proto3')", hash + 7)
     });
     let rows = rows.collect::<Vec<_>>().join(", ");
-    connect(url).await.batch_execute(&format!("INSERT INTO task_queues VALUES {rows}")).await.expect("inserts");
+    connect(url)
+        .await
+        .batch_execute(&format!("INSERT INTO task_queues VALUES {rows}"))
+        .await
+        .expect("inserts");
     let mut listed = Vec::new();
     let mut after = None;
     loop {
@@ -162,6 +173,9 @@ pub(crate) async fn index_of_fences_is_added(url: &str) {
         ["schema", verb, "--face", "state", "--store", url, "--fence", "key-share", "--json"]
     };
     assert_eq!(code(&leasehold(&on("check")).await), 3);
-    assert_eq!(json(&on("apply")).await["applied"], serde_json::json!([{ "kind": "index", "name": "shards_fence" }]));
+    assert_eq!(
+        json(&on("apply")).await["applied"],
+        serde_json::json!([{ "kind": "index", "name": "shards_fence" }])
+    );
     assert_eq!(json(&on("check")).await["as_wanted"], true);
 }
