@@ -45,6 +45,14 @@ pub enum Error {
         /// What is stored; nothing when the row is missing or was not looked at.
         actual: Option<i64>,
     },
+    /// The user data of a task queue is not at the version that the caller knows, so none of the request was written.
+    #[error("user data of task queue {task_queue} is not at version {expected}")]
+    UserDataConflict {
+        /// The first queue of the request, by name, that is not.
+        task_queue: String,
+        /// The version the caller came with; 0 for none.
+        expected: i64,
+    },
     /// There is none by that name.
     #[error("no {what} by that name")]
     NotFound {
@@ -200,6 +208,7 @@ impl Error {
             Self::WorkflowConditionFailed { .. } => "state.workflow_condition_failed",
             Self::CurrentWorkflowConditionFailed(_) => "state.current_workflow_condition_failed",
             Self::ConditionFailed { .. } => "state.condition_failed",
+            Self::UserDataConflict { .. } => "state.user_data_conflict",
             Self::NotFound { .. } => "state.not_found",
             Self::NamespaceAlreadyExists => "state.namespace_already_exists",
             Self::NamespaceNotFound => "state.namespace_not_found",
@@ -226,6 +235,7 @@ impl Error {
             | Self::WorkflowConditionFailed { .. }
             | Self::CurrentWorkflowConditionFailed(_)
             | Self::ConditionFailed { .. }
+            | Self::UserDataConflict { .. }
             | Self::OccExhausted { .. } => Class::Conflict,
             Self::NotFound { .. }
             | Self::NamespaceAlreadyExists

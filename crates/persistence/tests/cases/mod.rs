@@ -7,6 +7,10 @@ pub(crate) mod history;
 #[macro_use]
 pub(crate) mod history_faults;
 #[macro_use]
+pub(crate) mod history_task;
+#[macro_use]
+pub(crate) mod lost_answers;
+#[macro_use]
 pub(crate) mod membership;
 #[macro_use]
 pub(crate) mod named_queue;
@@ -20,3 +24,7 @@ pub(crate) mod queue;
 pub(crate) mod schema;
 #[macro_use]
 pub(crate) mod shard;
+#[macro_use]
+pub(crate) mod task_queue;
+#[macro_use]
+pub(crate) mod user_data;
