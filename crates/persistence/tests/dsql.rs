@@ -3,7 +3,10 @@
 #[macro_use]
 mod cases;
 mod fixture;
+mod properties;
+mod reads;
 mod schema_dsql;
+mod writes;
 
 macro_rules! on_dsql {
     ($noun:ident: $($case:ident),* $(,)?) => {

@@ -3,7 +3,9 @@
 #[macro_use]
 mod cases;
 mod fixture;
+mod properties_postgres;
 mod schema_postgres;
+mod writes;
 
 macro_rules! on_postgres {
     ($noun:ident: $($case:ident),* $(,)?) => {
