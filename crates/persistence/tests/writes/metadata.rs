@@ -96,7 +96,13 @@ writes! {
         prepared(move |database| async move { Membership::new(database).prune(10).await.map(drop) })
     };
     "nexus.save_first", Some("state.condition_failed"), |database, seed| {
-        let table = Endpoints::new(database).table_version().await.expect("a version");
+        let endpoints = Endpoints::new(database);
+        let mut table = endpoints.table_version().await.expect("a version");
+        if table == 0 {
+            // The first of all also makes the version of the table.
+            endpoints.save(&endpoint(u16::MAX, 0), 0).await.expect("an endpoint");
+            table = 1;
+        }
         prepared(move |database| async move { Endpoints::new(database).save(&endpoint(seed, 0), table).await })
     };
     "nexus.save", Some("state.condition_failed"), |database, seed| {
