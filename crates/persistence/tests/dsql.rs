@@ -31,6 +31,12 @@ macro_rules! on_dsql {
     };
 }
 
+execution_cases!(on_dsql);
+execution_conflict_cases!(on_dsql);
+execution_contention_cases!(on_dsql);
+execution_fault_cases!(on_dsql);
+execution_model_cases!(on_dsql);
+fence_cases!(on_dsql);
 history_cases!(on_dsql);
 history_fault_cases!(on_dsql);
 shard_cases!(on_dsql);

@@ -16,5 +16,10 @@ macro_rules! on_postgres {
     };
 }
 
+execution_cases!(on_postgres);
+execution_contention_cases!(on_postgres);
+execution_fault_cases!(on_postgres);
+execution_model_cases!(on_postgres);
+fence_cases!(on_postgres);
 history_cases!(on_postgres);
 shard_cases!(on_postgres);

@@ -1,6 +1,18 @@
 //! The contract, a file per noun: each case runs on every database. Its macro lists the cases of a file for the targets.
 
 #[macro_use]
+pub(crate) mod execution;
+#[macro_use]
+pub(crate) mod execution_conflicts;
+#[macro_use]
+pub(crate) mod execution_contention;
+#[macro_use]
+pub(crate) mod execution_faults;
+#[macro_use]
+pub(crate) mod execution_model;
+#[macro_use]
+pub(crate) mod fence;
+#[macro_use]
 pub(crate) mod history;
 #[macro_use]
 pub(crate) mod history_faults;
