@@ -143,10 +143,11 @@ impl Model {
         // A record whose run is gone is none, until somebody wants to make it.
         let current = self.current.filter(|(run, _)| self.runs.contains_key(run));
         match (mode, current) {
-            (CreateMode::BrandNew, _) => match self.current {
-                Some((found, _)) => return Err(Answer::CurrentIs(Some(found))),
-                None => {}
-            },
+            (CreateMode::BrandNew, _) => {
+                if let Some((found, _)) = self.current {
+                    return Err(Answer::CurrentIs(Some(found)));
+                }
+            }
             (CreateMode::UpdateCurrent { .. }, None) => return Err(Answer::CurrentIs(None)),
             (
                 CreateMode::UpdateCurrent { previous_run_id, previous_last_write_version },

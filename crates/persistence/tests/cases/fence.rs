@@ -45,8 +45,19 @@ struct Paused {
 
 impl Paused {
     async fn at(fixture: &Fixture, mode: FenceMode, range_id: i64) -> Self {
-        let mut gate = Gate::start(fixture.address()).await;
-        let owner = Executions::new(fixture.by_way_of(gate.address(), Some(mode)).await);
+        let gate = Gate::start(fixture.address()).await;
+        let database = fixture.by_way_of(gate.address(), Some(mode)).await;
+        Self::behind(gate, Executions::new(database), range_id).await
+    }
+
+    /// One who does not try again: a conflict is seen.
+    async fn once_at(fixture: &Fixture, mode: FenceMode, range_id: i64) -> Self {
+        let gate = Gate::start(fixture.address()).await;
+        let database = fixture.once_by_way_of(gate.address(), mode).await;
+        Self::behind(gate, Executions::new(database), range_id).await
+    }
+
+    async fn behind(mut gate: Gate, owner: Executions, range_id: i64) -> Self {
         gate.close();
         let task = transfer(task_id(range_id));
         let owner = tokio::spawn(async move { owner.add_history_tasks(1, range_id, &[task]).await });
@@ -152,9 +163,11 @@ async fn waiting_for_a_lock(outside: &Client) {
 pub(crate) async fn change_of_data_passes_writes_under_a_key_share_fence(fixture: &Fixture) {
     let shard = fixture.shard(1).await;
     if !modes(fixture).await.contains(&FenceMode::KeyShare) {
+        // Where the lock is not to be had nobody is told otherwise.
+        assert!(!fixture.has_mode(FenceMode::KeyShare).await);
         return;
     }
-    let paused = Paused::at(fixture, FenceMode::KeyShare, 1).await;
+    let paused = Paused::once_at(fixture, FenceMode::KeyShare, 1).await;
     let shards = shards(fixture, FenceMode::KeyShare).await;
     let changed = Shard { blob: Blob::proto3(vec![2]), ..shard };
     shards.update(&changed, 1).await.expect("a change while the write is under way");
