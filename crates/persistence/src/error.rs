@@ -51,6 +51,24 @@ pub enum Error {
         /// What was looked for.
         what: &'static str,
     },
+    /// A namespace has that name or that id already.
+    #[error("a namespace of that name or id exists already")]
+    NamespaceAlreadyExists,
+    /// No namespace has that name or id.
+    #[error("no namespace has that name or id")]
+    NamespaceNotFound,
+    /// A queue of that type has that name already.
+    #[error("a queue of type {queue_type} has that name already")]
+    QueueAlreadyExists {
+        /// The type.
+        queue_type: i32,
+    },
+    /// No queue of that type has that name.
+    #[error("no queue of type {queue_type} has that name")]
+    QueueNotFound {
+        /// The type.
+        queue_type: i32,
+    },
     /// The request cannot be served as it is.
     #[error("{field} {reason}")]
     InvalidRequest {
@@ -130,6 +148,8 @@ pub enum Error {
 }
 
 impl Error {
+    pub(crate) const UNIQUE_VIOLATION: &'static str = "23505";
+
     pub(crate) fn invalid(field: &'static str, reason: String) -> Self {
         Self::InvalidRequest { field, reason }
     }
@@ -151,8 +171,7 @@ impl Error {
 
     /// Whether a row with the same key or name was there already.
     pub(crate) fn is_duplicate(&self) -> bool {
-        const UNIQUE_VIOLATION: &str = "23505";
-        self.sqlstate() == Some(UNIQUE_VIOLATION)
+        self.sqlstate() == Some(Self::UNIQUE_VIOLATION)
     }
 
     pub(crate) fn sqlstate(&self) -> Option<&str> {
@@ -182,6 +201,10 @@ impl Error {
             Self::CurrentWorkflowConditionFailed(_) => "state.current_workflow_condition_failed",
             Self::ConditionFailed { .. } => "state.condition_failed",
             Self::NotFound { .. } => "state.not_found",
+            Self::NamespaceAlreadyExists => "state.namespace_already_exists",
+            Self::NamespaceNotFound => "state.namespace_not_found",
+            Self::QueueAlreadyExists { .. } => "state.queue_already_exists",
+            Self::QueueNotFound { .. } => "state.queue_not_found",
             Self::InvalidRequest { .. } => "state.invalid_request",
             Self::TransactionSizeLimit { .. } => "state.transaction_size_limit",
             Self::OccExhausted { .. } => "state.occ_exhausted",
@@ -205,6 +228,10 @@ impl Error {
             | Self::ConditionFailed { .. }
             | Self::OccExhausted { .. } => Class::Conflict,
             Self::NotFound { .. }
+            | Self::NamespaceAlreadyExists
+            | Self::NamespaceNotFound
+            | Self::QueueAlreadyExists { .. }
+            | Self::QueueNotFound { .. }
             | Self::InvalidRequest { .. }
             | Self::TransactionSizeLimit { .. }
             | Self::BadSchema { .. } => Class::Rejected,
