@@ -9,10 +9,9 @@ use leasehold_core::Class;
 use leasehold_persistence::Error;
 use leasehold_txn::{DsqlLevel, Jitter, Policy};
 
-use super::{About, Seeds, all};
-use crate::fixture::Fixture;
+use super::{Bench, all, write};
 
-const BUDGET: u32 = 3;
+const BUDGET: u32 = 2;
 
 const CONFLICTS: [&str; 4] = [
     "conflict_at_commit",
@@ -38,22 +37,21 @@ impl Jitter for Counting {
 
 /// At one level the conflicts are of data, at the other of the schema.
 async fn every_write_takes_one_attempt_more_than_conflicts(level: DsqlLevel, actions: &[&str]) {
-    let fixture = Fixture::dsql(level).await;
-    let (outside, mut seeds) = (fixture.outside().await, Seeds(0));
+    let mut bench = Bench::at(level).await;
     let pauses = Counting::default();
     let policy = Policy::new(BUDGET, Duration::ZERO, Duration::ZERO).expect("a policy");
-    let database = fixture.with_retries(policy.with_jitter(pauses.clone())).await;
+    let database = bench.fixture.with_retries(policy.with_jitter(pauses.clone())).await;
     for action in actions {
         for write in all() {
             for conflicts in 0..=BUDGET + 1 {
                 let case = format!("{conflicts} × {action}");
-                let about = About::of(write, &fixture, &outside, &mut seeds).await;
-                fixture.arm(&rule(action, conflicts));
+                let about = bench.about(write).await;
+                bench.fixture.arm(&rule(action, conflicts));
                 let sampled = pauses.0.load(Ordering::Relaxed);
                 let answer = (about.prepared)(database.clone()).await;
                 let sampled = pauses.0.load(Ordering::Relaxed) - sampled;
-                let fired = fixture.fired();
-                fixture.disarm();
+                let fired = bench.fixture.fired();
+                bench.fixture.disarm();
                 assert_eq!(
                     sampled, fired,
                     "{} {case}: what happened before is known to nobody else",
@@ -62,7 +60,7 @@ async fn every_write_takes_one_attempt_more_than_conflicts(level: DsqlLevel, act
                 if conflicts < BUDGET {
                     answer.unwrap_or_else(|error| panic!("{} {case}: {error:?}", about.name));
                     assert_eq!(fired, u64::from(conflicts), "{} {case}", about.name);
-                    assert_eq!(about.change(&outside).await, about.wanted, "{} {case}", about.name);
+                    assert_eq!(about.change(&bench.outside).await, about.wanted, "{} {case}", about.name);
                 } else {
                     let error = answer.expect_err(&case);
                     assert!(
@@ -72,7 +70,7 @@ async fn every_write_takes_one_attempt_more_than_conflicts(level: DsqlLevel, act
                     );
                     assert_eq!((error.class(), error.may_have_been_committed()), (Class::Conflict, false));
                     assert_eq!(fired, u64::from(BUDGET), "{} {case}", about.name);
-                    about.expect_nothing_then_do(&database, &outside, &case).await;
+                    about.expect_nothing_then_do(&database, &bench.outside, &case).await;
                 }
             }
         }
@@ -95,13 +93,11 @@ async fn every_write_takes_one_attempt_more_than_conflicts_of_the_schema() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn pauses_double_up_to_their_limit() {
-    let fixture = Fixture::dsql(DsqlLevel::KeyShare).await;
-    let (outside, mut seeds) = (fixture.outside().await, Seeds(0));
+    let mut bench = Bench::at(DsqlLevel::KeyShare).await;
     let policy = Policy::new(5, Duration::from_millis(40), Duration::from_millis(100)).expect("a policy");
-    let database = fixture.with_retries(policy.with_spread(0.0).expect("a policy")).await;
-    let write = all().find(|write| write.name == "shard.update").expect("the write");
-    let about = About::of(write, &fixture, &outside, &mut seeds).await;
-    fixture.arm(&rule("conflict_at_commit", 4));
+    let database = bench.fixture.with_retries(policy.with_spread(0.0).expect("a policy")).await;
+    let about = bench.about(write("shard.update")).await;
+    bench.fixture.arm(&rule("conflict_at_commit", 4));
     let started = Instant::now();
     (about.prepared)(database).await.expect("the fifth attempt");
     let took = started.elapsed();
@@ -112,15 +108,14 @@ async fn pauses_double_up_to_their_limit() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn who_gives_up_in_a_pause_leaves_nothing() {
-    let fixture = Fixture::dsql(DsqlLevel::KeyShare).await;
-    let (outside, mut seeds) = (fixture.outside().await, Seeds(0));
+    let mut bench = Bench::at(DsqlLevel::KeyShare).await;
     let long = Duration::from_secs(50);
-    let patient = fixture.with_retries(Policy::new(3, long, long).expect("a policy")).await;
+    let patient = bench.fixture.with_retries(Policy::new(3, long, long).expect("a policy")).await;
     for write in all() {
-        let about = About::of(write, &fixture, &outside, &mut seeds).await;
-        fixture.arm(&rule("conflict_at_commit", 1));
+        let about = bench.about(write).await;
+        bench.fixture.arm(&rule("conflict_at_commit", 1));
         let conflict = async {
-            while fixture.fired() == 0 {
+            while bench.fixture.fired() == 0 {
                 tokio::task::yield_now().await;
             }
         };
@@ -128,8 +123,8 @@ async fn who_gives_up_in_a_pause_leaves_nothing() {
             answer = (about.prepared)(patient.clone()) => panic!("{}: {answer:?}", about.name),
             () = conflict => {}
         }
-        fixture.disarm();
-        about.expect_nothing_then_do(&patient, &outside, "giving up").await;
+        bench.fixture.disarm();
+        about.expect_nothing_then_do(&patient, &bench.outside, "giving up").await;
     }
 }
 
@@ -137,14 +132,12 @@ async fn who_gives_up_in_a_pause_leaves_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn nothing_is_tried_that_could_not_start_in_time() {
-    let fixture = Fixture::dsql(DsqlLevel::KeyShare).await;
-    let (outside, mut seeds) = (fixture.outside().await, Seeds(0));
+    let mut bench = Bench::at(DsqlLevel::KeyShare).await;
     let long = Duration::from_secs(60);
-    let database = fixture.with_retries(Policy::new(3, long, long).expect("a policy")).await;
-    let write = all().find(|write| write.name == "namespace.update").expect("the write");
-    let about = About::of(write, &fixture, &outside, &mut seeds).await;
-    fixture.arm(&rule("conflict_at_commit", 1));
+    let database = bench.fixture.with_retries(Policy::new(3, long, long).expect("a policy")).await;
+    let about = bench.about(write("namespace.update")).await;
+    bench.fixture.arm(&rule("conflict_at_commit", 1));
     let error = (about.prepared)(database.clone()).await.expect_err("no time");
     assert!(matches!(error, Error::OccExhausted { attempts: 1, .. }), "{error:?}");
-    about.expect_nothing_then_do(&database, &outside, "no time").await;
+    about.expect_nothing_then_do(&database, &bench.outside, "no time").await;
 }

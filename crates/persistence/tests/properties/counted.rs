@@ -6,8 +6,8 @@ use std::time::Duration;
 use leasehold_txn::{DsqlLevel, Policy};
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 
-use super::{Seeds, all};
-use crate::fixture::Fixture;
+use super::{Bench, all};
+use crate::fixture::together;
 
 /// Sums of counters, last values of gauges, values of histograms, over all operations; by name.
 #[derive(Debug, Default)]
@@ -46,13 +46,13 @@ fn recorded<T>(work: impl Future<Output = T>) -> (T, Recorded) {
 
 /// Every write with one failure after the other: how often each struck.
 async fn struck(action: &str, times: u32) -> (u64, u64) {
-    let fixture = Fixture::dsql(DsqlLevel::KeyShare).await;
+    let mut bench = Bench::at(DsqlLevel::KeyShare).await;
     let policy = Policy::new(3, Duration::ZERO, Duration::ZERO).expect("a policy");
-    let (database, mut seeds) = (fixture.with_retries(policy).await, Seeds(0));
+    let database = bench.fixture.with_retries(policy).await;
     let (mut fired, mut failed) = (0, 0);
     for write in all() {
-        let prepared = (write.prepare)(fixture.database.clone(), seeds.next()).await;
-        fixture.arm(&format!(r#"{{"name": "failure", "action": "{action}", "times": {times}}}"#));
+        let prepared = bench.prepared(write).await;
+        bench.fixture.arm(&format!(r#"{{"name": "failure", "action": "{action}", "times": {times}}}"#));
         let answer = prepared(database.clone()).await;
         failed += u64::from(answer.is_err());
         assert!(
@@ -60,8 +60,8 @@ async fn struck(action: &str, times: u32) -> (u64, u64) {
             "{}: {answer:?}",
             write.name
         );
-        fired += fixture.fired();
-        fixture.disarm();
+        fired += bench.fixture.fired();
+        bench.fixture.disarm();
     }
     (fired, failed)
 }
@@ -128,11 +128,11 @@ fn lost_conditions_are_counted_and_are_no_errors() {
         "execution.update",
     ];
     let ((), recorded) = recorded(async {
-        let (fixture, mut seeds) = (Fixture::dsql(DsqlLevel::KeyShare).await, Seeds(0));
+        let mut bench = Bench::at(DsqlLevel::KeyShare).await;
         for write in all().filter(|write| CONDITIONS.contains(&write.name)) {
-            let prepared = (write.prepare)(fixture.database.clone(), seeds.next()).await;
-            prepared(fixture.database.clone()).await.expect("the first time");
-            prepared(fixture.database.clone()).await.expect_err("the second time");
+            let prepared = bench.prepared(write).await;
+            prepared(bench.fixture.database.clone()).await.expect("the first time");
+            prepared(bench.fixture.database.clone()).await.expect_err("the second time");
         }
     });
     assert_eq!(recorded.count("dsql_condition_failed_total"), CONDITIONS.len() as u64);
@@ -149,18 +149,18 @@ fn retries_rise_under_contention() {
     use leasehold_persistence::{Blob, Queue, QueueType};
 
     let (conflicts, recorded) = recorded(async {
-        let fixture = Fixture::dsql(DsqlLevel::KeyShare).await;
-        let before = fixture.conflicts();
+        let bench = Bench::at(DsqlLevel::KeyShare).await;
+        let before = bench.fixture.conflicts();
         let enqueuers = (0..8_u8).map(|enqueuer| {
-            let queue = Queue::new(fixture.database.clone(), QueueType::NAMESPACE_REPLICATION);
+            let queue = Queue::new(bench.fixture.database.clone(), QueueType::NAMESPACE_REPLICATION);
             async move {
                 for _ in 0..4 {
                     queue.enqueue(&Blob::proto3(vec![enqueuer])).await.expect("an id");
                 }
             }
         });
-        crate::fixture::together(enqueuers).await;
-        fixture.conflicts() - before
+        together(enqueuers).await;
+        bench.fixture.conflicts() - before
     });
     assert!(conflicts > 0, "nobody met");
     assert_eq!(recorded.count("dsql_tx_conflicts_total"), conflicts);

@@ -4,36 +4,35 @@
 use leasehold_persistence::Error;
 use leasehold_txn::DsqlLevel;
 
-use super::{About, Seeds, all};
-use crate::fixture::Fixture;
+use super::{Bench, all};
+use crate::fixture::together;
 
 /// Lost before COMMIT took effect, and after. Then the same request again, as after the read that tells which it was.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn lost_commit_is_unknown_and_the_write_is_whole_or_absent() {
     for level in [DsqlLevel::UpdateOnly, DsqlLevel::KeyShare] {
-        let fixture = Fixture::dsql(level).await;
-        let (outside, mut seeds) = (fixture.outside().await, Seeds(0));
+        let mut bench = Bench::at(level).await;
         for (action, happened) in [("cut_before_commit", false), ("cut_after_commit", true)] {
             for write in all() {
-                let about = About::of(write, &fixture, &outside, &mut seeds).await;
+                let about = bench.about(write).await;
                 // Reads end too; what is meant is the end of what writes.
-                fixture.arm(&format!(
+                bench.fixture.arm(&format!(
                     r#"{{"name": "cut", "action": "{action}", "times": 1, "kind": "{}"}}"#,
                     kind(&about)
                 ));
-                let error = (about.prepared)(fixture.database.clone()).await.expect_err(action);
-                assert_eq!(fixture.fired(), 1, "{} {action}", about.name);
-                fixture.disarm();
+                let error = (about.prepared)(bench.fixture.database.clone()).await.expect_err(action);
+                assert_eq!(bench.fixture.fired(), 1, "{} {action}", about.name);
+                bench.fixture.disarm();
                 assert!(matches!(error, Error::UnknownOutcome { .. }), "{} {action}: {error:?}", about.name);
                 assert!(error.may_have_been_committed(), "{} {action}", about.name);
                 if happened {
-                    assert_eq!(about.change(&outside).await, about.wanted, "{} {action}", about.name);
-                    let again = (about.prepared)(fixture.database.clone()).await;
+                    assert_eq!(about.change(&bench.outside).await, about.wanted, "{} {action}", about.name);
+                    let again = (about.prepared)(bench.fixture.database.clone()).await;
                     let code = again.as_ref().err().map(Error::code);
                     assert_eq!(code, about.again, "{} {action}: {again:?}", about.name);
                 } else {
-                    about.expect_nothing_then_do(&fixture.database, &outside, action).await;
+                    about.expect_nothing_then_do(&bench.fixture.database, &bench.outside, action).await;
                 }
             }
         }
@@ -56,19 +55,18 @@ fn kind(about: &About) -> &'static str {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn broken_at_any_statement_a_write_is_absent() {
-    let fixture = Fixture::dsql(DsqlLevel::KeyShare).await;
-    let (outside, mut seeds) = (fixture.outside().await, Seeds(0));
+    let mut bench = Bench::at(DsqlLevel::KeyShare).await;
     let mut broken = 0;
     for write in all() {
         for nth in 1.. {
-            let about = About::of(write, &fixture, &outside, &mut seeds).await;
-            fixture.arm(&format!(r#"{{"name": "close", "action": "close", "nth": {nth}}}"#));
-            let answer = (about.prepared)(fixture.database.clone()).await;
-            let fired = fixture.fired();
-            fixture.disarm();
+            let about = bench.about(write).await;
+            bench.fixture.arm(&format!(r#"{{"name": "close", "action": "close", "nth": {nth}}}"#));
+            let answer = (about.prepared)(bench.fixture.database.clone()).await;
+            let fired = bench.fixture.fired();
+            bench.fixture.disarm();
             if fired == 0 {
                 answer.unwrap_or_else(|error| panic!("{}: {error:?}", about.name));
-                assert_eq!(about.change(&outside).await, about.wanted, "{}", about.name);
+                assert_eq!(about.change(&bench.outside).await, about.wanted, "{}", about.name);
                 assert!(nth > 1, "{} has no statement", about.name);
                 break;
             }
@@ -81,7 +79,7 @@ async fn broken_at_any_statement_a_write_is_absent() {
                 "{} {case}: {error:?}",
                 about.name
             );
-            about.expect_nothing_then_do(&fixture.database, &outside, &case).await;
+            about.expect_nothing_then_do(&bench.fixture.database, &bench.outside, &case).await;
         }
     }
     assert!(broken > 100, "{broken} cases");
@@ -95,19 +93,19 @@ async fn storm_of_failures_leaves_a_history_that_could_have_been() {
     use leasehold_persistence::{Blob, NamespaceId, NamespaceRecord, Namespaces, PageSize, Queue, QueueType};
 
     for level in [DsqlLevel::UpdateOnly, DsqlLevel::KeyShare] {
-        let fixture = Fixture::dsql(level).await;
+        let bench = Bench::at(level).await;
         for (action, probability) in [
             ("conflict_at_commit", 0.2),
             ("cut_after_commit", 0.1),
             ("cut_before_commit", 0.1),
             ("unavailable", 0.02),
         ] {
-            fixture.arm(&format!(
+            bench.fixture.arm(&format!(
                 r#"{{"name": "{action}", "action": "{action}", "probability": {probability}}}"#
             ));
         }
         let writers = (0..8_u8).map(|writer| {
-            let database = fixture.database.clone();
+            let database = bench.fixture.database.clone();
             async move {
                 let queue = Queue::new(database.clone(), QueueType::NAMESPACE_REPLICATION);
                 let namespaces = Namespaces::new(database);
@@ -132,14 +130,14 @@ async fn storm_of_failures_leaves_a_history_that_could_have_been() {
                 (enqueued, created)
             }
         });
-        let answers = crate::fixture::together(writers).await;
-        fixture.disarm();
+        let answers = together(writers).await;
+        bench.fixture.disarm();
 
-        let queue = Queue::new(fixture.database.clone(), QueueType::NAMESPACE_REPLICATION);
+        let queue = Queue::new(bench.fixture.database.clone(), QueueType::NAMESPACE_REPLICATION);
         let messages = queue.read(-1, PageSize::MAX).await.expect("messages");
         let ids: Vec<i64> = messages.iter().map(|message| message.id).collect();
         assert_eq!(ids, (0..).take(ids.len()).collect::<Vec<_>>(), "no hole");
-        let namespaces = Namespaces::new(fixture.database.clone());
+        let namespaces = Namespaces::new(bench.fixture.database.clone());
         let listed = namespaces.list(PageSize::MAX, None).await.expect("namespaces").items;
         let mut versions: Vec<i64> = listed.iter().map(|namespace| namespace.notification_version).collect();
         versions.sort_unstable();

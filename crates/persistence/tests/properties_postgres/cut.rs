@@ -1,26 +1,13 @@
 //! Property 6: integrity under failures. A line that is cut around COMMIT.
 
-use leasehold_persistence::{Config, Database, Error};
-use leasehold_testkit::postgres::Cluster;
+use leasehold_persistence::Error;
 use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
-use leasehold_txn::{ConnectionString, Dialect, Pool};
 
 use crate::fixture::{Change, Content, Fixture};
 use crate::writes::all;
 
 /// The whole statement: `BEGIN … READ COMMITTED` has its letters too.
 const COMMIT: &[u8] = b"COMMIT\0";
-
-/// The same database, one connection to it, which goes through the proxy.
-async fn through(proxy: &FaultProxy, fixture: &Fixture) -> Database {
-    let direct = Cluster::shared().address().to_string();
-    let url = fixture.url().replace(&direct, &proxy.address().to_string());
-    assert_ne!(url, fixture.url(), "the proxy is in the way");
-    let connection = ConnectionString::parse(&url).expect("a URL");
-    let pool = Pool::new(leasehold_txn::Config::new(connection).dialect(Dialect::POSTGRES).size_max(1));
-    let config = Config::new(Dialect::POSTGRES);
-    Database::open(pool.expect("a pool"), config).await.expect("a database")
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
@@ -30,8 +17,8 @@ async fn lost_commit_is_unknown_and_the_write_is_whole_or_absent() {
     let (mut seed, mut cut) = (0, 0);
     for (action, happened) in [(Action::Cut, false), (Action::DropReply, true)] {
         for write in all() {
-            let proxy = FaultProxy::start(Cluster::shared().address()).await.expect("a proxy");
-            let database = through(&proxy, &fixture).await;
+            let proxy = FaultProxy::start(fixture.address()).await.expect("a proxy");
+            let database = fixture.by_way_of(proxy.address(), None).await;
             let reference = (write.prepare)(fixture.database.clone(), seed + 1).await;
             let before = Content::of(&outside).await;
             reference(fixture.database.clone()).await.expect("the reference");
