@@ -52,15 +52,15 @@ pub use history::{
 };
 pub use history_task::{Category, HistoryTask, HistoryTaskKey, HistoryTaskRange, HistoryTasks};
 pub use id::{BranchId, EndpointId, HostId, NamespaceId, RunId, TreeId};
+pub use inspect::{
+    CurrentRun, ExecutionTokens, Inspector, MapSize, NamedQueueDepth, QueueDepth, QueueDepths, ShardRange,
+    TaskQueueGeneration, TaskQueueLease, TaskQueueName, TaskQueuePosition,
+};
 pub use named_queue::{NamedQueue, NamedQueueKey, NamedQueues};
 pub use namespace::{Namespace, NamespaceBy, NamespaceRecord, Namespaces};
 pub use nexus::{Endpoint, EndpointPage, Endpoints};
 pub use page::{PAGE_SIZE_MAX, Page, PageSize, PageToken};
 pub use queue::{AckLevels, DeadLetters, Message, Queue, QueueType};
-pub use inspect::{
-    CurrentRun, ExecutionTokens, Inspector, MapSize, NamedQueueDepth, QueueDepth, QueueDepths, ShardRange, TaskQueueGeneration,
-    TaskQueueLease, TaskQueueName, TaskQueuePosition,
-};
 pub use replication_dead_letters::ReplicationDeadLetters;
 pub use schema::{Difference, Progress, Report, Schema, Step, VERSION};
 pub use shard::{Shard, ShardId, Shards};

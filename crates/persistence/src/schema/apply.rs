@@ -52,11 +52,7 @@ impl Schema {
     ///
     /// # Errors
     /// As `apply`.
-    pub async fn apply_with(
-        &self,
-        pool: &Pool,
-        mut progress: impl FnMut(Progress<'_>) + Send,
-    ) -> Result<()> {
+    pub async fn apply_with(&self, pool: &Pool, mut progress: impl FnMut(Progress<'_>) + Send) -> Result<()> {
         let steps = self.missing(&self.look(pool, &policy()).await?)?;
         for (at, step) in steps.iter().enumerate() {
             progress(Progress { step, number: at + 1, total: steps.len() });

@@ -41,7 +41,8 @@ impl Schema {
     }
 
     pub(super) fn compare(&self, found: &Found) -> Report {
-        let mut report = Report { differences: Vec::new(), notes: Vec::new(), version: found.version.clone() };
+        let mut report =
+            Report { differences: Vec::new(), notes: Vec::new(), version: found.version.clone() };
         for wanted in self.tables() {
             match found.tables.get(wanted.name) {
                 Some(table) => self.compare_table(&wanted, table, &mut report),

@@ -35,7 +35,9 @@ pub(super) async fn make(schema: &Schema, pool: &Pool, step: &Step) -> Result<()
             Box::pin(async move {
                 let row = tx.query_one(TURN, &[]).await?;
                 match column::<bool>(&row, "is_mine") {
-                    Ok(true) => build(schema, pool, step).await.map_err(|error| Abort::Condition(Turn::Failed(error))),
+                    Ok(true) => {
+                        build(schema, pool, step).await.map_err(|error| Abort::Condition(Turn::Failed(error)))
+                    }
                     Ok(false) => Err(Abort::Condition(Turn::Taken)),
                     Err(error) => Err(Abort::Condition(Turn::Failed(error))),
                 }
@@ -53,7 +55,9 @@ pub(super) async fn make(schema: &Schema, pool: &Pool, step: &Step) -> Result<()
 async fn build(schema: &Schema, pool: &Pool, step: &Step) -> Result<()> {
     let found = schema.look(pool, &policy()).await?;
     let (table, wanted) = shape::index(step.sql());
-    let Some(table) = found.tables.get(table) else { return Err(Error::Missing { what: "the table `shards`" }) };
+    let Some(table) = found.tables.get(table) else {
+        return Err(Error::Missing { what: "the table `shards`" });
+    };
     if table.has(&wanted) {
         return Ok(());
     }

@@ -80,7 +80,8 @@ pub(super) fn index(sql: &str) -> (&str, Index) {
 
 /// What stands in parentheses, by its commas.
 fn listed(text: &str) -> Vec<String> {
-    let inside = text.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map_or("", |(inside, _)| inside);
+    let inside =
+        text.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map_or("", |(inside, _)| inside);
     inside.split(',').map(|name| name.trim().to_owned()).collect()
 }
 
@@ -119,7 +120,12 @@ mod tests {
         let members = wanted(Dialect::DSQL, "cluster_membership");
         assert_eq!(members.indexes.len(), 5);
         assert_eq!(members.indexes.iter().filter(|index| index.is_unique).count(), 1);
-        assert!(members.columns.iter().any(|column| column.kind == "timestamp without time zone" && column.is_nullable));
+        assert!(
+            members
+                .columns
+                .iter()
+                .any(|column| column.kind == "timestamp without time zone" && column.is_nullable)
+        );
     }
 
     #[test]

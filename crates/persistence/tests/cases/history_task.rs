@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use leasehold_core::Timestamp;
 use leasehold_persistence::{
-    Blob, Category, Error, Executions, HistoryTask, HistoryTaskKey, HistoryTaskRange, HistoryTasks, PageSize,
+    Blob, Category, Error, HistoryTask, HistoryTaskKey, HistoryTaskRange, HistoryTasks, PageSize,
     PageToken, ReplicationDeadLetters,
 };
 
@@ -33,9 +33,8 @@ impl Fixture {
     }
 
     async fn add(&self, tasks: &[HistoryTask]) {
-        let executions = Executions::new(self.database.clone());
         for some in tasks.chunks(500) {
-            executions.add_history_tasks(1, 1, some).await.expect("tasks");
+            self.executions().add_history_tasks(1, 1, some).await.expect("tasks");
         }
     }
 

@@ -3,7 +3,6 @@
 use leasehold_persistence::{
     AppendNode, Blob, BranchRange, Database, Error, History, Result, TaskQueues, UserDataStore,
 };
-use leasehold_testkit::postgres::Cluster;
 use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
 
 use super::history::{branch, node};
@@ -127,8 +126,8 @@ async fn struck(fixture: &Fixture, write: Write, happens: bool) -> Result<()> {
         fixture.disarm();
         return answer;
     }
-    let proxy = FaultProxy::start(Cluster::shared().address()).await.expect("a proxy");
-    let database = fixture.through(&proxy).await;
+    let proxy = FaultProxy::start(fixture.address()).await.expect("a proxy");
+    let database = fixture.by_way_of(proxy.address(), None).await;
     // The whole statement: `BEGIN … READ COMMITTED` has its letters too.
     let action = if happens { Action::DropReply } else { Action::Cut };
     let rule = proxy.add(Rule::on(Trigger::Request(b"COMMIT\0".to_vec())).then(action));

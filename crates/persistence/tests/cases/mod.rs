@@ -3,6 +3,18 @@
 #[macro_use]
 pub(crate) mod cluster_metadata;
 #[macro_use]
+pub(crate) mod execution;
+#[macro_use]
+pub(crate) mod execution_conflicts;
+#[macro_use]
+pub(crate) mod execution_contention;
+#[macro_use]
+pub(crate) mod execution_faults;
+#[macro_use]
+pub(crate) mod execution_model;
+#[macro_use]
+pub(crate) mod fence;
+#[macro_use]
 pub(crate) mod history;
 #[macro_use]
 pub(crate) mod history_faults;

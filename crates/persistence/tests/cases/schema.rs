@@ -133,18 +133,45 @@ pub(crate) async fn apply_that_was_killed_is_continued_by_the_next(place: &Place
 pub(crate) async fn every_difference_is_named(place: &Place) {
     schema(place).apply(&place.pool()).await.expect("the tables");
     for (sql, wanted) in [
-        ("ALTER TABLE executions DROP COLUMN db_record_version", "table executions lacks the column db_record_version bigint"),
-        ("ALTER TABLE tasks ALTER COLUMN task_id TYPE integer", "column task_id of table tasks is integer, not bigint"),
-        ("ALTER TABLE queues ALTER COLUMN queue_name TYPE varchar(10)", "column queue_name of table queues is character varying(10), not character varying(255)"),
-        ("ALTER TABLE timer_info_maps ALTER COLUMN data_encoding SET NOT NULL", "column data_encoding of table timer_info_maps may not be null, but is left null"),
-        ("ALTER TABLE history_node ALTER COLUMN prev_txn_id DROP DEFAULT", "column prev_txn_id of table history_node has no default"),
-        ("ALTER TABLE history_tree ADD COLUMN colour text NOT NULL", "table history_tree has a column colour that must be given and is not known here"),
-        ("ALTER TABLE transfer_tasks DROP CONSTRAINT transfer_tasks_pkey, ADD PRIMARY KEY (task_id, shard_id)", "the primary key of table transfer_tasks is (task_id, shard_id), not (shard_id, task_id)"),
-        ("ALTER TABLE namespaces DROP CONSTRAINT namespaces_name_key", "table namespaces has no valid unique index on (name)"),
+        (
+            "ALTER TABLE executions DROP COLUMN db_record_version",
+            "table executions lacks the column db_record_version bigint",
+        ),
+        (
+            "ALTER TABLE tasks ALTER COLUMN task_id TYPE integer",
+            "column task_id of table tasks is integer, not bigint",
+        ),
+        (
+            "ALTER TABLE queues ALTER COLUMN queue_name TYPE varchar(10)",
+            "column queue_name of table queues is character varying(10), not character varying(255)",
+        ),
+        (
+            "ALTER TABLE timer_info_maps ALTER COLUMN data_encoding SET NOT NULL",
+            "column data_encoding of table timer_info_maps may not be null, but is left null",
+        ),
+        (
+            "ALTER TABLE history_node ALTER COLUMN prev_txn_id DROP DEFAULT",
+            "column prev_txn_id of table history_node has no default",
+        ),
+        (
+            "ALTER TABLE history_tree ADD COLUMN colour text NOT NULL",
+            "table history_tree has a column colour that must be given and is not known here",
+        ),
+        (
+            "ALTER TABLE transfer_tasks DROP CONSTRAINT transfer_tasks_pkey, ADD PRIMARY KEY (task_id, shard_id)",
+            "the primary key of table transfer_tasks is (task_id, shard_id), not (shard_id, task_id)",
+        ),
+        (
+            "ALTER TABLE namespaces DROP CONSTRAINT namespaces_name_key",
+            "table namespaces has no valid unique index on (name)",
+        ),
         ("DROP INDEX cm_idx_lasthb", "table cluster_membership has no valid index on (last_heartbeat)"),
         ("DROP TABLE nexus_endpoints", "table nexus_endpoints is missing"),
         ("DELETE FROM namespace_metadata", "table namespace_metadata lacks its row"),
-        ("UPDATE schema_version SET curr_version = '1.9'", "the recorded version of the schema is 1.9, not 1.19 or later"),
+        (
+            "UPDATE schema_version SET curr_version = '1.9'",
+            "the recorded version of the schema is 1.9, not 1.19 or later",
+        ),
     ] {
         let before: Vec<String> = differences(place).await.iter().map(ToString::to_string).collect();
         change(place, sql).await;
@@ -188,9 +215,12 @@ pub(crate) async fn table_of_somebody_else_is_refused_and_no_version_recorded(pl
 
 pub(crate) async fn older_version_is_left_to_temporals_own_tool(place: &Place) {
     schema(place).apply(&place.pool()).await.expect("the tables");
-    change(place, "UPDATE schema_version SET curr_version = '1.17'; DROP TABLE current_chasm_executions").await;
+    change(place, "UPDATE schema_version SET curr_version = '1.17'; DROP TABLE current_chasm_executions")
+        .await;
     let before = fingerprint(place).await;
-    for refused in [schema(place).plan(&place.pool()).await.map(drop), schema(place).apply(&place.pool()).await] {
+    for refused in
+        [schema(place).plan(&place.pool()).await.map(drop), schema(place).apply(&place.pool()).await]
+    {
         let error = refused.expect_err("an old version");
         assert!(error.to_string().contains("in version 1.17"), "{error}");
         assert_eq!(error.code(), "state.bad_schema");

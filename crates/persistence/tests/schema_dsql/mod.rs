@@ -31,11 +31,9 @@ async fn changes_of_the_catalogue_by_others_are_ridden_out() {
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn lost_answers_are_asked_for_again() {
     let place = &Place::dsql(DsqlLevel::KeyShare).await;
-    for (action, kind, nth) in [
-        ("cut_after_commit", "ddl", 3),
-        ("cut_before_commit", "ddl", 20),
-        ("cut_after_commit", "insert", 1),
-    ] {
+    for (action, kind, nth) in
+        [("cut_after_commit", "ddl", 3), ("cut_before_commit", "ddl", 20), ("cut_after_commit", "insert", 1)]
+    {
         place.arm(&format!(
             r#"{{"name": "{action}-{kind}", "action": "{action}", "kind": "{kind}", "nth": {nth}}}"#
         ));
@@ -51,11 +49,15 @@ async fn lost_answers_are_asked_for_again() {
 async fn index_that_is_not_valid_is_a_difference_and_no_apply_succeeds_over_it() {
     let place = &Place::dsql(DsqlLevel::KeyShare).await;
     schema(place).apply(&place.pool()).await.expect("the tables");
-    change(place, "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'cm_idx_lasthb'::regclass").await;
+    change(place, "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'cm_idx_lasthb'::regclass")
+        .await;
     let kinds: Vec<_> = differences(place).await.iter().map(Difference::kind).collect();
     assert_eq!(kinds, ["missing_index", "invalid_index"]);
     let error = schema(place).apply(&place.pool()).await.expect_err("not valid");
-    assert!(error.to_string().contains("index cm_idx_lasthb of table cluster_membership is not valid"), "{error}");
+    assert!(
+        error.to_string().contains("index cm_idx_lasthb of table cluster_membership is not valid"),
+        "{error}"
+    );
     change(place, "DROP INDEX cm_idx_lasthb").await;
     schema(place).apply(&place.pool()).await.expect("an index");
     expect_complete(place).await;
