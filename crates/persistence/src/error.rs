@@ -197,7 +197,7 @@ impl Error {
     /// Whether the write could have happened although this is an error.
     #[must_use]
     pub fn may_have_been_committed(&self) -> bool {
-        self.class() == Class::Indeterminate || matches!(self, Self::AppendHistoryTimeout { .. })
+        self.class() == Class::Indeterminate
     }
 
     /// A stable name for clients to match on.
@@ -248,9 +248,8 @@ impl Error {
             Self::Unavailable { source, .. } => {
                 source.as_ref().map_or(Class::Unavailable, leasehold_txn::Error::class)
             }
-            // To be repeated as it is, whether it happened or not.
-            Self::Missing { .. } | Self::AppendHistoryTimeout { .. } => Class::Unavailable,
-            Self::UnknownOutcome { .. } => Class::Indeterminate,
+            Self::Missing { .. } => Class::Unavailable,
+            Self::UnknownOutcome { .. } | Self::AppendHistoryTimeout { .. } => Class::Indeterminate,
             Self::Unsupported { .. } | Self::Corrupt { .. } => Class::Internal,
         }
     }

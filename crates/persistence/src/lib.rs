@@ -68,6 +68,4 @@ pub use task_queue::{
     GetTasks, Lease, ListedTaskQueue, NewTask, SubQueue, TASK_QUEUE_NAME_LEN_MAX, TASKS_MAX, Task, TaskLevel,
     TaskQueue, TaskQueueKey, TaskQueues, TaskType,
 };
-pub use user_data::{
-    ListedUserData, USER_DATA_UPDATES_MAX, UserData, UserDataStore, UserDataUpdate,
-};
+pub use user_data::{ListedUserData, USER_DATA_UPDATES_MAX, UserData, UserDataStore, UserDataUpdate};

@@ -67,6 +67,6 @@ macro_rules! on_empty_dsql {
 schema_cases!(on_empty_dsql);
 shard_cases!(on_dsql);
 history_task_cases!(on_dsql);
-lost_answer_cases!(on_dsql);
 task_queue_cases!(on_dsql);
 user_data_cases!(on_dsql);
+whole_write_cases!(on_dsql);

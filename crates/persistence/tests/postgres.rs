@@ -48,6 +48,6 @@ macro_rules! on_empty_postgres {
 schema_cases!(on_empty_postgres);
 shard_cases!(on_postgres);
 history_task_cases!(on_postgres);
-lost_answer_cases!(on_postgres);
 task_queue_cases!(on_postgres);
 user_data_cases!(on_postgres);
+whole_write_cases!(on_postgres);

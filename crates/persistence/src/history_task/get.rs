@@ -30,7 +30,9 @@ impl HistoryTasks {
     ) -> Result<Page<HistoryTask>> {
         match &range.bounds {
             Bounds::Ids(ids) => self.get_immediate(shard_id, range.category, ids, page_size, after).await,
-            Bounds::Times(times) => self.get_scheduled(shard_id, range.category, times, page_size, after).await,
+            Bounds::Times(times) => {
+                self.get_scheduled(shard_id, range.category, times, page_size, after).await
+            }
         }
     }
 
@@ -78,7 +80,8 @@ impl HistoryTasks {
             &[&shard_id, &category.id(), &first_time, &first_id, &end, &page_size.limit()];
         let rows = self.database.read(GET, Statements::of(category.table()).select, values).await?;
         let tasks = rows.iter().map(|row| scheduled(category, row)).collect::<Result<Vec<_>>>()?;
-        let page = Page::new(tasks, page_size, |(time, task)| token_after_time(*time, task.task_id, times.end));
+        let page =
+            Page::new(tasks, page_size, |(time, task)| token_after_time(*time, task.task_id, times.end));
         Ok(Page { items: page.items.into_iter().map(|(_, task)| task).collect(), next: page.next })
     }
 }

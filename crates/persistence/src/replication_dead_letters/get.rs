@@ -26,9 +26,9 @@ impl ReplicationDeadLetters {
         let values: leasehold_txn::Parameters<'_> =
             &[&self.source_cluster, &self.shard_id, &first, &ids.end, &page_size.limit()];
         let rows = self.database.read(GET, SELECT, values).await?;
-        let tasks = rows
-            .iter()
-            .map(|row| HistoryTask::immediate(Category::REPLICATION, column(row, "task_id")?, Blob::of(row)?));
+        let tasks = rows.iter().map(|row| {
+            HistoryTask::immediate(Category::REPLICATION, column(row, "task_id")?, Blob::of(row)?)
+        });
         let token = |last: &HistoryTask| PageToken::after_id(last.task_id(), &ids);
         Ok(Page::new(tasks.collect::<Result<_>>()?, page_size, token))
     }

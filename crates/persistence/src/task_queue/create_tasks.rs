@@ -54,8 +54,7 @@ impl TaskQueues {
             .run(CREATE_TASKS, |tx| {
                 Box::pin(async move {
                     // Sent together. Whose queue it is comes first: a task of the same id is no wonder if it is another's.
-                    let (row, inserted) =
-                        tokio::join!(tx.query_opt(lock, queue), tx.execute(insert, values));
+                    let (row, inserted) = tokio::join!(tx.query_opt(lock, queue), tx.execute(insert, values));
                     let actual = row?.map(|row| column(&row, "range_id")).transpose();
                     match actual.map_err(Abort::Condition)? {
                         Some(actual) if actual == range_id => {}

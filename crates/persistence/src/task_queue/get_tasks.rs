@@ -45,18 +45,22 @@ impl TaskQueues {
     ) -> Result<Page<Task>> {
         self.check_pass(request.from)?;
         if self.tables.has_passes && request.below_task_id.is_some() {
-            return Err(Error::invalid("below_task_id", "must not be given where tasks have passes".to_owned()));
+            return Err(Error::invalid(
+                "below_task_id",
+                "must not be given where tasks have passes".to_owned(),
+            ));
         }
         let from = match after {
             None => request.from,
-            Some(token) => next_of(token).filter(|next| *next > request.from).ok_or_else(PageToken::malformed)?,
+            Some(token) => {
+                next_of(token).filter(|next| *next > request.from).ok_or_else(PageToken::malformed)?
+            }
         };
         self.check_pass(from)?;
         let row = self.row_key(key, request.sub_queue);
         let (limit, below) = (request.page_size.limit(), request.below_task_id.unwrap_or(i64::MAX));
         let last = if self.tables.has_passes { &from.pass } else { &below };
-        let values: leasehold_txn::Parameters<'_> =
-            &[&row.range_hash, &row.id, &from.task_id, &limit, last];
+        let values: leasehold_txn::Parameters<'_> = &[&row.range_hash, &row.id, &from.task_id, &limit, last];
         let rows = self.database.read(GET_TASKS, self.tables.select_tasks, values).await?;
         let tasks = rows.iter().map(|row| self.task(row)).collect::<Result<_>>()?;
         Ok(Page::new(tasks, request.page_size, |last: &Task| token_after(last.level, below)))

@@ -218,12 +218,9 @@ mod tests {
 
     #[test]
     fn varints_end_at_a_byte_without_the_high_bit() {
-        for (number, wanted) in [
-            (1, &[1][..]),
-            (127, &[0x7f]),
-            (128, &[0x80, 1]),
-            (u32::MAX, &[0xff, 0xff, 0xff, 0xff, 0x0f]),
-        ] {
+        for (number, wanted) in
+            [(1, &[1][..]), (127, &[0x7f]), (128, &[0x80, 1]), (u32::MAX, &[0xff, 0xff, 0xff, 0xff, 0x0f])]
+        {
             let mut bytes = Vec::new();
             push_varint(&mut bytes, number);
             assert_eq!(bytes, wanted, "{number}");

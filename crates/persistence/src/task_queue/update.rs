@@ -33,7 +33,8 @@ impl TaskQueues {
         };
         // Where a lock is waited for, the range is known once it is held. Where nobody waits, a lock adds nothing to the
         // update.
-        let read = if self.database.is_dsql() { self.tables.select_range.dsql } else { self.tables.lock.postgres };
+        let read =
+            if self.database.is_dsql() { self.tables.select_range.dsql } else { self.tables.lock.postgres };
         let key: Parameters<'_> = &[&row.range_hash, &row.id];
         self.database
             .run_takeover(UPDATE, |tx| {

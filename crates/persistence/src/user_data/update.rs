@@ -133,7 +133,8 @@ mod tests {
         let updates = [update("b"), update("c"), update("a")];
         let names: Vec<_> = in_order(&updates).expect("an order").iter().map(|it| &it.task_queue).collect();
         assert_eq!(names, ["a", "b", "c"]);
-        for updates in [vec![], vec![update("a"), update("a")], vec![update("a"); USER_DATA_UPDATES_MAX + 1]] {
+        for updates in [vec![], vec![update("a"), update("a")], vec![update("a"); USER_DATA_UPDATES_MAX + 1]]
+        {
             assert!(matches!(in_order(&updates), Err(Error::InvalidRequest { field: "updates", .. })));
         }
     }

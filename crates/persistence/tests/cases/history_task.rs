@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use leasehold_core::Timestamp;
 use leasehold_persistence::{
-    Blob, Category, Error, HistoryTask, HistoryTaskKey, HistoryTaskRange, HistoryTasks, PageSize,
-    PageToken, ReplicationDeadLetters,
+    Blob, Category, Error, HistoryTask, HistoryTaskKey, HistoryTaskRange, HistoryTasks, PageSize, PageToken,
+    ReplicationDeadLetters,
 };
 
 use crate::fixture::{Dice, Fixture, all_pages};
@@ -99,7 +99,10 @@ pub(crate) async fn pages_hold_every_immediate_task_once_at_any_size(fixture: &F
             assert_eq!(found, wanted, "{range:?} of {category:?} in pages of {size}");
         }
     }
-    assert_eq!(tasks.get(2, &ids(Category::TRANSFER, 0..99), PageSize::MAX, None).await.expect("none").items, []);
+    assert_eq!(
+        tasks.get(2, &ids(Category::TRANSFER, 0..99), PageSize::MAX, None).await.expect("none").items,
+        []
+    );
 }
 
 /// Property 2: the same by time, and by id where the time is the same.
@@ -221,7 +224,9 @@ pub(crate) async fn dead_letter_is_kept_once_and_by_its_source(fixture: &Fixture
     east.put(5, &again).await.expect("a letter that is there");
     let kept = HistoryTask::immediate(Category::REPLICATION, 5, first).expect("a task");
     assert_eq!(east.get(0..9, PageSize::MAX, None).await.expect("a page").items, [kept]);
-    for (letters, from, is_empty) in [(&east, 5, false), (&east, 6, true), (&west, 0, true), (&other, 0, true)] {
+    for (letters, from, is_empty) in
+        [(&east, 5, false), (&east, 6, true), (&west, 0, true), (&other, 0, true)]
+    {
         assert_eq!(letters.is_empty(from).await.expect("an answer"), is_empty);
     }
     west.delete(5).await.expect("a deletion");

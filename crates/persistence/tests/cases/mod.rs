@@ -21,8 +21,6 @@ pub(crate) mod history_faults;
 #[macro_use]
 pub(crate) mod history_task;
 #[macro_use]
-pub(crate) mod lost_answers;
-#[macro_use]
 pub(crate) mod membership;
 #[macro_use]
 pub(crate) mod named_queue;
@@ -40,3 +38,5 @@ pub(crate) mod shard;
 pub(crate) mod task_queue;
 #[macro_use]
 pub(crate) mod user_data;
+#[macro_use]
+pub(crate) mod whole_writes;

@@ -232,8 +232,7 @@ pub(crate) async fn pages_hold_every_task_once_at_any_size(fixture: &Fixture) {
         let new: Vec<_> = levels.iter().map(|level| task(0, level.pass, level.task_id)).collect();
         queues.create_tasks(&key("orders"), 1, &new).await.expect("tasks");
         for _ in 0..50 {
-            let from =
-                TaskLevel { pass: first_pass * dice.between(1..=3), task_id: dice.between(-6..=31) };
+            let from = TaskLevel { pass: first_pass * dice.between(1..=3), task_id: dice.between(-6..=31) };
             let below = (first_pass == 0 && dice.once_in(2)).then(|| dice.between(-6..=31));
             let size = usize::try_from(dice.between(1..=9)).expect("a size");
             let queues = &queues;
@@ -257,7 +256,8 @@ pub(crate) async fn completed_tasks_are_the_lowest(fixture: &Fixture) {
         queues.create_tasks(&key("orders"), 1, &[task(1, pass, 1)]).await.expect("a task");
         let last = *passes.last().expect("a pass");
         let mut left = stored(&new);
-        for (task_id, limit) in [(i64::MIN, 5), (9, 2), (9, 3), (9, 1000), (9, 1000), (11, 1), (i64::MAX, 7)] {
+        for (task_id, limit) in [(i64::MIN, 5), (9, 2), (9, 3), (9, 1000), (9, 1000), (11, 1), (i64::MAX, 7)]
+        {
             let below = TaskLevel { pass: last, task_id };
             let wanted = left.iter().filter(|task| task.level < below).count().min(limit);
             let limit = u32::try_from(limit).expect("small");

@@ -1,6 +1,8 @@
 //! User data of task queues: changed together or not at all, and never over somebody else's change.
 
-use leasehold_persistence::{Blob, Error, NamespaceId, PageSize, PageToken, UserData, UserDataStore, UserDataUpdate};
+use leasehold_persistence::{
+    Blob, Error, NamespaceId, PageSize, PageToken, UserData, UserDataStore, UserDataUpdate,
+};
 
 use crate::fixture::{Dice, Fixture, all_pages, together};
 
@@ -148,34 +150,34 @@ pub(crate) async fn one_of_many_contenders_updates_a_version(fixture: &Fixture) 
 pub(crate) async fn many_updates_of_many_queues_do_not_block_each_other(fixture: &Fixture) {
     const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
     let writers = (0..6).map(|seed| {
-            let store = fixture.user_data();
-            async move {
-                let (mut dice, mut successes) = (Dice(seed), [0_i64; NAMES.len()]);
-                for _ in 0..10 {
-                    let mut chosen: Vec<usize> = (0..NAMES.len()).filter(|_| !dice.once_in(3)).collect();
-                    let turn = usize::try_from(dice.roll(5)).expect("small").min(chosen.len());
-                    chosen.rotate_left(turn);
-                    let mut updates = Vec::new();
-                    for at in &chosen {
-                        let version = match store.get(NAMESPACE, NAMES[*at]).await {
-                            Ok(stored) => stored.version,
-                            Err(Error::NotFound { .. }) => 0,
-                            Err(error) => panic!("{error:?}"),
-                        };
-                        updates.push(update(NAMES[*at], version, 1));
-                    }
-                    if updates.is_empty() {
-                        continue;
-                    }
-                    match store.update(NAMESPACE, &updates).await {
-                        Ok(()) => chosen.iter().for_each(|at| successes[*at] += 1),
-                        Err(Error::UserDataConflict { .. }) => {}
+        let store = fixture.user_data();
+        async move {
+            let (mut dice, mut successes) = (Dice(seed), [0_i64; NAMES.len()]);
+            for _ in 0..10 {
+                let mut chosen: Vec<usize> = (0..NAMES.len()).filter(|_| !dice.once_in(3)).collect();
+                let turn = usize::try_from(dice.roll(5)).expect("small").min(chosen.len());
+                chosen.rotate_left(turn);
+                let mut updates = Vec::new();
+                for at in &chosen {
+                    let version = match store.get(NAMESPACE, NAMES[*at]).await {
+                        Ok(stored) => stored.version,
+                        Err(Error::NotFound { .. }) => 0,
                         Err(error) => panic!("{error:?}"),
-                    }
+                    };
+                    updates.push(update(NAMES[*at], version, 1));
                 }
-                successes
+                if updates.is_empty() {
+                    continue;
+                }
+                match store.update(NAMESPACE, &updates).await {
+                    Ok(()) => chosen.iter().for_each(|at| successes[*at] += 1),
+                    Err(Error::UserDataConflict { .. }) => {}
+                    Err(error) => panic!("{error:?}"),
+                }
             }
-        });
+            successes
+        }
+    });
     let mut versions = [0; NAMES.len()];
     for successes in together(writers).await {
         versions.iter_mut().zip(successes).for_each(|(version, more)| *version += more);

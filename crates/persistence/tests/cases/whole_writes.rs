@@ -1,4 +1,4 @@
-//! Writes of history, task queues and user data whose answer is lost: what is stored then, and what the caller does next.
+//! Writes of history, task queues and user data happen whole or not at all, also when their answer is lost.
 
 use leasehold_persistence::{
     AppendNode, Blob, BranchRange, Database, Error, History, Result, TaskQueues, UserDataStore,
@@ -10,10 +10,10 @@ use super::task_queue::{key, queue, task};
 use super::user_data::{NAMESPACE, update};
 use crate::fixture::Fixture;
 
-macro_rules! lost_answer_cases {
+macro_rules! whole_write_cases {
     ($target:ident) => {
         $target!(
-            lost_answers:
+            whole_writes:
             write_is_whole_or_not_at_all_and_can_be_told_by_trying_again,
         );
     };
@@ -21,7 +21,7 @@ macro_rules! lost_answer_cases {
 
 /// A write of several rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Write {
+pub(crate) enum Write {
     FirstNode,
     DeleteBranch,
     TakeQueueOver,
@@ -30,7 +30,7 @@ enum Write {
     UserData,
 }
 
-const WRITES: [Write; 6] = [
+pub(crate) const WRITES: [Write; 6] = [
     Write::FirstNode,
     Write::DeleteBranch,
     Write::TakeQueueOver,
@@ -40,7 +40,7 @@ const WRITES: [Write; 6] = [
 ];
 
 impl Write {
-    async fn run(self, database: Database) -> Result<()> {
+    pub(crate) async fn run(self, database: Database) -> Result<()> {
         let history = History::new(database.clone());
         match self {
             Self::FirstNode => {
@@ -90,7 +90,7 @@ const TABLES: [&str; 8] = [
 ];
 
 /// The state that every write begins with.
-async fn seed(fixture: &Fixture) {
+pub(crate) async fn seed(fixture: &Fixture) {
     let outside = fixture.outside().await;
     for table in TABLES {
         outside.batch_execute(&format!("DELETE FROM {table}")).await.expect("an empty table");
@@ -106,7 +106,7 @@ async fn seed(fixture: &Fixture) {
     fixture.user_data().update(NAMESPACE, &[known]).await.expect("user data");
 }
 
-async fn content(fixture: &Fixture) -> Vec<String> {
+pub(crate) async fn content(fixture: &Fixture) -> Vec<String> {
     let outside = fixture.outside().await;
     let mut content = Vec::new();
     for table in TABLES {
@@ -150,7 +150,11 @@ pub(crate) async fn write_is_whole_or_not_at_all_and_can_be_told_by_trying_again
             let error = struck(fixture, write, happens).await.expect_err("no answer");
             assert!(matches!(error, Error::UnknownOutcome { .. }), "{write:?}: {error:?}");
             assert!(error.may_have_been_committed());
-            assert_eq!(content(fixture).await, if happens { after.clone() } else { before.clone() }, "{write:?}");
+            assert_eq!(
+                content(fixture).await,
+                if happens { after.clone() } else { before.clone() },
+                "{write:?}"
+            );
             let again = write.run(fixture.database.clone()).await;
             assert!(if happens { write.is_told(&again) } else { again.is_ok() }, "{write:?}: {again:?}");
             assert_eq!(content(fixture).await, after, "{write:?}");
