@@ -4,7 +4,7 @@
 use leasehold_persistence::Error;
 use leasehold_txn::DsqlLevel;
 
-use super::{Bench, all};
+use super::{About, Bench, all};
 use crate::fixture::together;
 
 /// Lost before COMMIT took effect, and after. Then the same request again, as after the read that tells which it was.
