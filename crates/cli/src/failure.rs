@@ -139,6 +139,12 @@ impl From<leasehold_locks::Error> for Failure {
     }
 }
 
+impl From<leasehold_persistence::Error> for Failure {
+    fn from(error: leasehold_persistence::Error) -> Self {
+        Failure::new(error.code(), error.class(), error)
+    }
+}
+
 impl From<leasehold_txn::Error> for Failure {
     fn from(error: leasehold_txn::Error) -> Self {
         Failure::new(error.code(), error.class(), error)

@@ -13,7 +13,7 @@ use crate::{Error, FenceMode, Result};
 const OPEN: Operation = Operation::new("state.open");
 
 /// `pg_index` knows whether the index that makes the range a key is there and usable.
-const FENCE_INDEX: &str = include_str!("schema/fence_index.sql");
+const FENCE_INDEX: &str = include_str!("schema/sql/fence_index.sql");
 
 /// How a database is used.
 #[derive(Clone, Debug)]
@@ -22,7 +22,8 @@ pub struct Config {
     pub fence_mode: Option<FenceMode>,
     /// How a transaction that lost to another is tried again.
     pub retries: Policy,
-    /// The same for taking a shard over, which must find a gap between the commits of the owner before.
+    /// The same for taking a shard over, which must find a gap between the commits of the owner before, and for the few
+    /// rows that every writer of a cluster meets.
     pub takeover_retries: Policy,
     /// The longest that an operation may take.
     pub timeout: Duration,
@@ -119,6 +120,14 @@ impl Database {
 
     /// [`run`](Self::run) with the patience of a takeover.
     pub(crate) async fn run_takeover<'a, T, F>(&self, operation: Operation, body: F) -> Result<T>
+    where
+        F: for<'t> Fn(&'t Transaction<'a>) -> Running<'t, T, Error>,
+    {
+        self.run_with(operation, &self.takeover_policy(), body).await
+    }
+
+    /// [`run`](Self::run) on a row that many write at the same time, with the same patience.
+    pub(crate) async fn run_hot<'a, T, F>(&self, operation: Operation, body: F) -> Result<T>
     where
         F: for<'t> Fn(&'t Transaction<'a>) -> Running<'t, T, Error>,
     {

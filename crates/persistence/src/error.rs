@@ -3,6 +3,8 @@
 use leasehold_core::Class;
 use leasehold_txn::Operation;
 
+use crate::execution::CurrentConflict;
+
 /// The answer of an operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -22,6 +24,17 @@ pub enum Error {
         /// The range that is stored.
         actual: i64,
     },
+    /// The token of a run differs from the caller's, or a run that was to be made is there already and both are 0.
+    #[error("execution is at next event {next_event_id} and record version {db_record_version}")]
+    WorkflowConditionFailed {
+        /// The id of the next event that is stored.
+        next_event_id: i64,
+        /// The version that is stored.
+        db_record_version: i64,
+    },
+    /// The current execution is not the one that the caller expected.
+    #[error("the current execution is {}", current(.0))]
+    CurrentWorkflowConditionFailed(Box<CurrentConflict>),
     /// A token differs from the caller's, or the row that carries it is missing.
     #[error("{what} is not as expected: {}", tokens(*.expected, *.actual))]
     ConditionFailed {
@@ -37,6 +50,24 @@ pub enum Error {
     NotFound {
         /// What was looked for.
         what: &'static str,
+    },
+    /// A namespace has that name or that id already.
+    #[error("a namespace of that name or id exists already")]
+    NamespaceAlreadyExists,
+    /// No namespace has that name or id.
+    #[error("no namespace has that name or id")]
+    NamespaceNotFound,
+    /// A queue of that type has that name already.
+    #[error("a queue of type {queue_type} has that name already")]
+    QueueAlreadyExists {
+        /// The type.
+        queue_type: i32,
+    },
+    /// No queue of that type has that name.
+    #[error("no queue of type {queue_type} has that name")]
+    QueueNotFound {
+        /// The type.
+        queue_type: i32,
     },
     /// The request cannot be served as it is.
     #[error("{field} {reason}")]
@@ -94,6 +125,12 @@ pub enum Error {
         /// What came in place of the answer.
         source: leasehold_txn::Error,
     },
+    /// No answer came in time while history was appended. It may be there: appending it again changes nothing.
+    #[error("history was not appended in time")]
+    AppendHistoryTimeout {
+        /// What came in place of the answer.
+        source: leasehold_txn::Error,
+    },
     /// What is stored cannot be read.
     #[error("{what} cannot be read: {reason}")]
     Corrupt {
@@ -111,6 +148,8 @@ pub enum Error {
 }
 
 impl Error {
+    pub(crate) const UNIQUE_VIOLATION: &'static str = "23505";
+
     pub(crate) fn invalid(field: &'static str, reason: String) -> Self {
         Self::InvalidRequest { field, reason }
     }
@@ -132,8 +171,7 @@ impl Error {
 
     /// Whether a row with the same key or name was there already.
     pub(crate) fn is_duplicate(&self) -> bool {
-        const UNIQUE_VIOLATION: &str = "23505";
-        self.sqlstate() == Some(UNIQUE_VIOLATION)
+        self.sqlstate() == Some(Self::UNIQUE_VIOLATION)
     }
 
     pub(crate) fn sqlstate(&self) -> Option<&str> {
@@ -142,7 +180,8 @@ impl Error {
             Self::TransactionSizeLimit { source, .. }
             | Self::OccExhausted { source, .. }
             | Self::Unsupported { source, .. }
-            | Self::UnknownOutcome { source, .. } => source.sqlstate(),
+            | Self::UnknownOutcome { source, .. }
+            | Self::AppendHistoryTimeout { source } => source.sqlstate(),
             _ => None,
         }
     }
@@ -150,7 +189,7 @@ impl Error {
     /// Whether the write could have happened although this is an error.
     #[must_use]
     pub fn may_have_been_committed(&self) -> bool {
-        self.class() == Class::Indeterminate
+        self.class() == Class::Indeterminate || matches!(self, Self::AppendHistoryTimeout { .. })
     }
 
     /// A stable name for clients to match on.
@@ -158,8 +197,14 @@ impl Error {
     pub fn code(&self) -> &'static str {
         match self {
             Self::ShardOwnershipLost { .. } => "state.shard_ownership_lost",
+            Self::WorkflowConditionFailed { .. } => "state.workflow_condition_failed",
+            Self::CurrentWorkflowConditionFailed(_) => "state.current_workflow_condition_failed",
             Self::ConditionFailed { .. } => "state.condition_failed",
             Self::NotFound { .. } => "state.not_found",
+            Self::NamespaceAlreadyExists => "state.namespace_already_exists",
+            Self::NamespaceNotFound => "state.namespace_not_found",
+            Self::QueueAlreadyExists { .. } => "state.queue_already_exists",
+            Self::QueueNotFound { .. } => "state.queue_not_found",
             Self::InvalidRequest { .. } => "state.invalid_request",
             Self::TransactionSizeLimit { .. } => "state.transaction_size_limit",
             Self::OccExhausted { .. } => "state.occ_exhausted",
@@ -167,6 +212,7 @@ impl Error {
             Self::Unavailable { .. } => "state.unavailable",
             Self::Missing { .. } => "state.missing",
             Self::UnknownOutcome { .. } => "state.unknown_outcome",
+            Self::AppendHistoryTimeout { .. } => "state.append_history_timeout",
             Self::Corrupt { .. } => "state.corrupt",
             Self::BadSchema { .. } => "state.bad_schema",
         }
@@ -176,21 +222,32 @@ impl Error {
     #[must_use]
     pub fn class(&self) -> Class {
         match self {
-            Self::ShardOwnershipLost { .. } | Self::ConditionFailed { .. } | Self::OccExhausted { .. } => {
-                Class::Conflict
-            }
+            Self::ShardOwnershipLost { .. }
+            | Self::WorkflowConditionFailed { .. }
+            | Self::CurrentWorkflowConditionFailed(_)
+            | Self::ConditionFailed { .. }
+            | Self::OccExhausted { .. } => Class::Conflict,
             Self::NotFound { .. }
+            | Self::NamespaceAlreadyExists
+            | Self::NamespaceNotFound
+            | Self::QueueAlreadyExists { .. }
+            | Self::QueueNotFound { .. }
             | Self::InvalidRequest { .. }
             | Self::TransactionSizeLimit { .. }
             | Self::BadSchema { .. } => Class::Rejected,
             Self::Unavailable { source, .. } => {
                 source.as_ref().map_or(Class::Unavailable, leasehold_txn::Error::class)
             }
-            Self::Missing { .. } => Class::Unavailable,
+            // To be repeated as it is, whether it happened or not.
+            Self::Missing { .. } | Self::AppendHistoryTimeout { .. } => Class::Unavailable,
             Self::UnknownOutcome { .. } => Class::Indeterminate,
             Self::Unsupported { .. } | Self::Corrupt { .. } => Class::Internal,
         }
     }
+}
+
+fn current(conflict: &CurrentConflict) -> String {
+    conflict.run_id.map_or_else(|| "none".to_owned(), |run_id| format!("run {run_id}"))
 }
 
 fn tokens(expected: Option<i64>, actual: Option<i64>) -> String {

@@ -7,20 +7,56 @@
 //!
 //! Blobs are the caller's: they are stored as they come, with the name of their encoding.
 
+mod allocate;
+mod batch;
 mod blob;
+mod bounds;
+mod cluster;
 mod database;
+mod delete_in_batches;
 mod error;
+mod execution;
 mod fence_mode;
+mod history;
+mod history_task;
 mod id;
+mod inspect;
+mod named_queue;
+mod namespace;
+mod nexus;
+mod page;
+mod page_key;
+mod queue;
 mod schema;
 mod shard;
 mod sql;
 mod time;
 
 pub use blob::{Blob, ENCODING_LEN_MAX};
+pub use bounds::NAME_LEN_MAX;
+pub use cluster::{ClusterMember, ClusterMetadata, ClusterMetadatas, Heartbeat, MemberFilter, Membership};
 pub use database::{Config, Database};
 pub use error::{Error, Result};
+pub use execution::{
+    Archetype, ChasmNode, ChasmPath, ConflictResolution, ConflictResolveMode, CreateExecution, CreateMode,
+    CurrentConflict, CurrentExecution, CurrentKey, ExecutionKey, ExecutionState, ExecutionStatus, Executions,
+    MapKeys, Maps, MutableState, Mutation, Record, RequestIdInfo, Run, SetExecution, Snapshot, Summary,
+    UpdateExecution, UpdateMode, WorkflowId,
+};
 pub use fence_mode::FenceMode;
+pub use history::{
+    AppendNode, Branch, BranchRange, Chain, History, HistoryNode, NodeInfo, Order, ReadBranch, TreeBranch,
+};
+pub use history_task::{Category, HistoryTask};
 pub use id::{BranchId, EndpointId, HostId, NamespaceId, RunId, TreeId};
-pub use schema::Schema;
+pub use inspect::{
+    CurrentRun, ExecutionTokens, Inspector, MapSize, QueueDepth, QueueDepths, ShardRange,
+    TaskQueueGeneration, TaskQueueLease, TaskQueueName, TaskQueuePosition,
+};
+pub use named_queue::{NamedQueue, NamedQueueKey, NamedQueues};
+pub use namespace::{Namespace, NamespaceBy, NamespaceRecord, Namespaces};
+pub use nexus::{Endpoint, EndpointPage, Endpoints};
+pub use page::{PAGE_SIZE_MAX, Page, PageSize, PageToken};
+pub use queue::{AckLevels, DeadLetters, Message, Queue, QueueType};
+pub use schema::{Difference, Progress, Report, Schema, Step, VERSION};
 pub use shard::{Shard, ShardId, Shards};

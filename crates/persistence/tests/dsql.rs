@@ -3,6 +3,7 @@
 #[macro_use]
 mod cases;
 mod fixture;
+mod schema_dsql;
 
 macro_rules! on_dsql {
     ($noun:ident: $($case:ident),* $(,)?) => {
@@ -31,4 +32,28 @@ macro_rules! on_dsql {
     };
 }
 
+cluster_metadata_cases!(on_dsql);
+membership_cases!(on_dsql);
+named_queue_cases!(on_dsql);
+namespace_cases!(on_dsql);
+nexus_cases!(on_dsql);
+queue_cases!(on_dsql);
+history_cases!(on_dsql);
+history_fault_cases!(on_dsql);
+
+/// Where nothing is made yet. What is made is the same at both levels.
+macro_rules! on_empty_dsql {
+    ($noun:ident: $($case:ident),* $(,)?) => {
+        mod $noun {$(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
+            async fn $case() {
+                let place = crate::fixture::Place::dsql(leasehold_txn::DsqlLevel::UpdateOnly).await;
+                crate::cases::$noun::$case(&place).await;
+            }
+        )*}
+    };
+}
+
+schema_cases!(on_empty_dsql);
 shard_cases!(on_dsql);

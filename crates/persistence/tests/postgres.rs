@@ -3,6 +3,7 @@
 #[macro_use]
 mod cases;
 mod fixture;
+mod schema_postgres;
 
 macro_rules! on_postgres {
     ($noun:ident: $($case:ident),* $(,)?) => {
@@ -16,4 +17,26 @@ macro_rules! on_postgres {
     };
 }
 
+cluster_metadata_cases!(on_postgres);
+membership_cases!(on_postgres);
+named_queue_cases!(on_postgres);
+namespace_cases!(on_postgres);
+nexus_cases!(on_postgres);
+queue_cases!(on_postgres);
+history_cases!(on_postgres);
+
+/// Where nothing is made yet.
+macro_rules! on_empty_postgres {
+    ($noun:ident: $($case:ident),* $(,)?) => {
+        mod $noun {$(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+            async fn $case() {
+                crate::cases::$noun::$case(&crate::fixture::Place::postgres().await).await;
+            }
+        )*}
+    };
+}
+
+schema_cases!(on_empty_postgres);
 shard_cases!(on_postgres);

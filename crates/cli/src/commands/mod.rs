@@ -20,6 +20,7 @@ mod queue;
 mod role;
 mod schema;
 pub(crate) mod serve;
+mod state;
 mod top;
 mod user;
 
@@ -44,6 +45,7 @@ pub(crate) enum Command {
     Role(role::Role),
     Binding(binding::Binding),
     Schema(schema::Schema),
+    State(state::State),
     Bench(bench::Bench),
     Top(top::Top),
     Doctor(doctor::Doctor),
@@ -99,6 +101,7 @@ pub(crate) fn run(command: Command) -> Ended {
         Command::Role(role) => role.run(),
         Command::Binding(binding) => binding.run(),
         Command::Schema(schema) => schema.run(),
+        Command::State(state) => state.run(),
         Command::Bench(bench) => bench.run(),
         Command::Top(top) => top.run(),
         Command::Doctor(doctor) => doctor.run(),

@@ -1,25 +1,30 @@
-//! The tables, and how they are made.
+//! The tables: how they are made, and whether those that are there are the ones that are wanted.
+//!
+//! They are Temporal's, version [`VERSION`] of them, in Temporal's own book-keeping: its servers and tools recognise a database
+//! that was made here, and a database that Temporal made is used as it is.
 
-use std::time::Duration;
+mod apply;
+mod catalogue;
+mod check;
+mod difference;
+mod fence_index;
+mod shape;
+mod step;
+mod version;
 
-use leasehold_core::Deadline;
-use leasehold_txn::tokio_postgres::Row;
-use leasehold_txn::{Dialect, Operation, Policy, Pool, Statement};
-
-use crate::{Error, Result};
-
-const APPLY: Operation = Operation::new("state.apply_schema");
-const POSTGRES: &str = include_str!("postgres.sql");
-const DSQL: &str = include_str!("dsql.sql");
-const WAIT_FOR_JOB: &str = include_str!("wait_for_job.sql");
-/// How long one statement may take, an index over a filled table included.
-const STATEMENT_TIMEOUT: Duration = Duration::from_secs(600);
+pub use apply::Progress;
+pub use check::Report;
+pub use difference::Difference;
+use leasehold_txn::Dialect;
+pub use step::Step;
+pub use version::VERSION;
 
 /// The tables of a dialect.
 #[derive(Clone, Copy, Debug)]
 pub struct Schema {
     script: &'static str,
     is_dsql: bool,
+    has_fence_index: bool,
 }
 
 impl Schema {
@@ -27,55 +32,31 @@ impl Schema {
     #[must_use]
     pub const fn of(dialect: Dialect) -> Self {
         match dialect {
-            Dialect::Postgres { .. } => Self { script: POSTGRES, is_dsql: false },
-            Dialect::Dsql { .. } => Self { script: DSQL, is_dsql: true },
-        }
-    }
-
-    /// The statements, each idempotent, in order; each is a transaction of its own.
-    pub fn statements(&self) -> impl Iterator<Item = &'static str> + use<> {
-        self.script.split(";\n").map(without_comments).filter(|statement| !statement.is_empty())
-    }
-
-    /// Makes what is missing. Several may do so at once.
-    ///
-    /// # Errors
-    /// What the database refuses.
-    pub async fn apply(&self, pool: &Pool) -> Result<()> {
-        for statement in self.statements() {
-            let answer = match run(pool, statement, &[]).await {
-                // Somebody else made it at the same moment: now it is found made.
-                Err(error) if is_made_by_another(&error) => run(pool, statement, &[]).await,
-                answer => answer,
-            };
-            let rows = answer?;
-            // No job where the index is there already.
-            let job: Option<String> = rows.first().and_then(|row| row.try_get(0).ok());
-            if let (true, Some(job)) = (self.is_dsql, job) {
-                run(pool, WAIT_FOR_JOB, &[&job]).await?;
+            Dialect::Postgres { .. } => {
+                Self { script: include_str!("sql/postgres.sql"), is_dsql: false, has_fence_index: false }
+            }
+            // There the index is part of the table.
+            Dialect::Dsql { .. } => {
+                Self { script: include_str!("sql/dsql.sql"), is_dsql: true, has_fence_index: false }
             }
         }
-        Ok(())
     }
-}
 
-async fn run(pool: &Pool, sql: &str, values: leasehold_txn::Parameters<'_>) -> Result<Vec<Row>> {
-    let policy = Policy::seed().until(Deadline::after(STATEMENT_TIMEOUT));
-    let rows = Statement::write(APPLY, sql).query(pool, &policy, values).await;
-    rows.map_err(|error| Error::of(APPLY, error))
-}
-
-/// `IF NOT EXISTS` looks before it makes; two who look at once both make, and a catalogue refuses the second.
-fn is_made_by_another(error: &Error) -> bool {
-    matches!(error.sqlstate(), Some("23505" | "42P07" | "42710"))
-}
-
-fn without_comments(statement: &'static str) -> &'static str {
-    let mut rest = statement.trim_start();
-    while let Some(comment) = rest.strip_prefix("--") {
-        rest = comment.split_once('\n').map_or("", |(_, rest)| rest.trim_start());
+    /// With the unique index on `(shard_id, range_id)` that [`FenceMode::KeyShare`](crate::FenceMode::KeyShare) needs on
+    /// PostgreSQL. Temporal's own tables lack it, and do not mind it.
+    #[must_use]
+    pub const fn with_fence_index(self) -> Self {
+        Self { has_fence_index: !self.is_dsql, ..self }
     }
-    rest
+
+    /// What makes the tables, for a migration of your own. On DSQL each statement must be a transaction of its own, and the
+    /// jobs of indexes are to be awaited; on PostgreSQL the index of fences must stay outside of one.
+    #[must_use]
+    pub fn script(&self) -> String {
+        let statements: Vec<String> =
+            self.steps().iter().map(|step| format!("{};\n", step.sql().trim_end())).collect();
+        statements.join("\n")
+    }
 }
 
 #[cfg(test)]
@@ -83,27 +64,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_dialects_make_the_same_tables() {
-        let tables = |dialect| -> Vec<_> {
-            Schema::of(dialect)
-                .statements()
-                .filter_map(|statement| statement.strip_prefix("CREATE TABLE IF NOT EXISTS "))
-                .map(|rest| rest.split_whitespace().next().expect("a name"))
-                .collect()
-        };
-        assert_eq!(tables(Dialect::POSTGRES), tables(Dialect::DSQL));
-        assert_eq!(tables(Dialect::POSTGRES).len(), 37);
+    fn script_has_every_statement_and_the_version_last() {
+        for dialect in [Dialect::POSTGRES, Dialect::DSQL] {
+            let schema = Schema::of(dialect);
+            let script = schema.script();
+            for step in schema.steps() {
+                assert!(script.contains(step.sql().trim_end()), "{step:?}");
+            }
+            let last = script.trim_end().rsplit("\n\n").next().expect("a statement");
+            assert!(last.contains(VERSION), "{last}");
+        }
     }
 
     #[test]
-    fn every_statement_can_be_repeated() {
-        for dialect in [Dialect::POSTGRES, Dialect::DSQL] {
-            for statement in Schema::of(dialect).statements() {
-                assert!(
-                    statement.contains("IF NOT EXISTS") || statement.contains("ON CONFLICT"),
-                    "{statement}"
-                );
-            }
-        }
+    fn index_of_fences_is_asked_for_on_postgresql_alone() {
+        let has_fence = |dialect| Schema::of(dialect).with_fence_index().script().contains("CONCURRENTLY");
+        assert!(has_fence(Dialect::POSTGRES));
+        assert!(!has_fence(Dialect::DSQL));
+        assert!(!Schema::of(Dialect::POSTGRES).script().contains("CONCURRENTLY"));
     }
 }

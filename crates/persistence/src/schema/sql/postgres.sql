@@ -375,4 +375,25 @@ CREATE TABLE IF NOT EXISTS nexus_endpoints_partition_status (
     PRIMARY KEY (id)
 );
 
+CREATE TABLE IF NOT EXISTS schema_version (
+    version_partition integer NOT NULL,
+    db_name varchar(255) NOT NULL,
+    creation_time timestamp,
+    curr_version varchar(64),
+    min_compatible_version varchar(64),
+    PRIMARY KEY (version_partition, db_name)
+);
+
+CREATE TABLE IF NOT EXISTS schema_update_history (
+    version_partition integer NOT NULL,
+    year integer NOT NULL,
+    month integer NOT NULL,
+    update_time timestamp NOT NULL,
+    description varchar(255),
+    manifest_md5 varchar(64),
+    new_version varchar(64),
+    old_version varchar(64),
+    PRIMARY KEY (version_partition, year, month, update_time)
+);
+
 INSERT INTO namespace_metadata (partition_id, notification_version) VALUES (54321, 1) ON CONFLICT (partition_id) DO NOTHING;
