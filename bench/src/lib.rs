@@ -3,5 +3,7 @@
 pub mod pairs;
 pub mod placement;
 pub mod places;
+pub mod plot;
 pub mod rates;
+pub mod state;
 pub mod tables;

@@ -151,12 +151,14 @@ impl From<leasehold_txn::Error> for Failure {
     }
 }
 
+#[cfg(feature = "dsql-sim")]
 impl From<leasehold_dsql_sim::Error> for Failure {
     fn from(error: leasehold_dsql_sim::Error) -> Self {
         Failure::new(error.code(), error.class(), error)
     }
 }
 
+#[cfg(feature = "dsql-sim")]
 impl From<leasehold_throwaway::Error> for Failure {
     fn from(error: leasehold_throwaway::Error) -> Self {
         let failure = Failure::new(error.code(), Class::Unavailable, error);

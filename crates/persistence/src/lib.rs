@@ -50,7 +50,7 @@ pub use history::{
 pub use history_task::{Category, HistoryTask};
 pub use id::{BranchId, EndpointId, HostId, NamespaceId, RunId, TreeId};
 pub use inspect::{
-    CurrentRun, ExecutionTokens, Inspector, MapSize, NamedQueueDepth, QueueDepth, QueueDepths, ShardRange,
+    CurrentRun, ExecutionTokens, Inspector, MapSize, QueueDepth, QueueDepths, ShardRange,
     TaskQueueGeneration, TaskQueueLease, TaskQueueName, TaskQueuePosition,
 };
 pub use named_queue::{NamedQueue, NamedQueueKey, NamedQueues};

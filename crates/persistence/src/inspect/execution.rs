@@ -7,10 +7,9 @@ use leasehold_txn::tokio_postgres::Row;
 use super::Inspector;
 use crate::sql::{Sql, column};
 use crate::time::Stored;
-use crate::{Error, NamespaceId, Result, RunId, ShardId};
+use crate::{Error, NamespaceBy, NamespaceId, Namespaces, Result, RunId, ShardId};
 
 const FIND: Operation = Operation::new("state.inspect_execution");
-const NAMESPACE: Sql = Sql::same(include_str!("sql/namespace.sql"));
 const CURRENT: Sql = Sql::same(include_str!("sql/current.sql"));
 const EXECUTION: Sql = Sql::same(include_str!("sql/execution.sql"));
 
@@ -79,10 +78,10 @@ impl Inspector {
     /// The id of a namespace, by its name.
     ///
     /// # Errors
-    /// [`Error::NotFound`] when there is none.
+    /// [`Error::NamespaceNotFound`] when there is none.
     pub async fn namespace(&self, name: &str) -> Result<NamespaceId> {
-        let rows = self.database.read(FIND, NAMESPACE, &[&name]).await?;
-        column(rows.first().ok_or(Error::NotFound { what: "namespace" })?, "id")
+        let namespaces = Namespaces::new(self.database.clone());
+        Ok(namespaces.get(NamespaceBy::Name(name)).await?.record.id())
     }
 
     /// The tokens of a run; of the current one unless told. The shard is found by looking at each, so nobody need know how

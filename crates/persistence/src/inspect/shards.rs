@@ -2,9 +2,9 @@
 
 use leasehold_txn::Operation;
 
-use super::{Inspector, page_len};
+use super::Inspector;
 use crate::sql::{Sql, column};
-use crate::{Result, ShardId};
+use crate::{PageSize, Result, ShardId};
 
 const LIST: Operation = Operation::new("state.inspect_shards");
 const SHARDS: Sql = Sql::same(include_str!("sql/shards.sql"));
@@ -21,13 +21,12 @@ pub struct ShardRange {
 }
 
 impl Inspector {
-    /// At most `len` shards behind `after`, by number.
+    /// The shards behind `after`, by number.
     ///
     /// # Errors
-    /// [`Error::InvalidRequest`](crate::Error::InvalidRequest) when `len` is not 1 to 1,000.
-    pub async fn shards(&self, after: Option<ShardId>, len: u32) -> Result<Vec<ShardRange>> {
-        let len = page_len(len)?;
-        let rows = self.database.read(LIST, SHARDS, &[&after, &len]).await?;
+    /// As every read.
+    pub async fn shards(&self, after: Option<ShardId>, page_size: PageSize) -> Result<Vec<ShardRange>> {
+        let rows = self.database.read(LIST, SHARDS, &[&after, &page_size.limit()]).await?;
         rows.iter()
             .map(|row| {
                 Ok(ShardRange {

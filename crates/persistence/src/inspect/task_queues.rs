@@ -6,9 +6,9 @@ use leasehold_txn::Operation;
 use leasehold_txn::tokio_postgres::types::private::BytesMut;
 use leasehold_txn::tokio_postgres::types::{FromSql, IsNull, ToSql, Type, accepts, to_sql_checked};
 
-use super::{Inspector, page_len};
+use super::Inspector;
 use crate::sql::{Sql, column};
-use crate::{NamespaceId, Result};
+use crate::{NamespaceId, PageSize, Result};
 
 const LIST: Operation = Operation::new("state.inspect_task_queues");
 const TASK_QUEUES: Sql = Sql::same(include_str!("sql/task_queues.sql"));
@@ -55,24 +55,23 @@ pub struct TaskQueueName {
 }
 
 impl Inspector {
-    /// At most `len` task queues behind `after`, in the order of their keys.
+    /// The task queues behind `after`, in the order of their keys.
     ///
     /// # Errors
-    /// [`Error::InvalidRequest`](crate::Error::InvalidRequest) when `len` is not 1 to 1,000.
+    /// As every read.
     pub async fn task_queues(
         &self,
         generation: TaskQueueGeneration,
         after: Option<&TaskQueuePosition>,
-        len: u32,
+        page_size: PageSize,
     ) -> Result<Vec<TaskQueueLease>> {
         let sql = match generation {
             TaskQueueGeneration::First => TASK_QUEUES,
             TaskQueueGeneration::Second => TASK_QUEUES_V2,
         };
-        let len = page_len(len)?;
         let hash = after.map(|after| after.range_hash);
         let id = after.map(|after| StoredId(after.stored_id.clone()));
-        let rows = self.database.read(LIST, sql, &[&hash, &id, &len]).await?;
+        let rows = self.database.read(LIST, sql, &[&hash, &id, &page_size.limit()]).await?;
         rows.iter()
             .map(|row| {
                 let stored_id = column::<StoredId>(row, "task_queue_id")?.0;

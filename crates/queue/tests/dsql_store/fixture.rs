@@ -16,7 +16,7 @@ use leasehold_testkit::postgres::{Cluster, Database};
 use leasehold_txn::{ConnectionString, Dialect, Policy, Pool};
 use tokio_postgres::Client;
 
-pub(crate) use self::line::{Line, START, at, partition, session};
+pub(crate) use self::line::{Line, at, partition, session};
 
 /// A cluster with nothing in it.
 pub(crate) struct Fixture {

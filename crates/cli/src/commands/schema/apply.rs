@@ -92,7 +92,9 @@ impl Apply {
             let missing = schema.plan(pool).await?;
             print(self.json, &json!({ "missing": shown(&missing, true) }), || match missing.as_slice() {
                 [] => "nothing is missing".to_owned(),
-                missing => missing.iter().map(|step| format!("missing: {step}")).collect::<Vec<_>>().join("\n"),
+                missing => {
+                    missing.iter().map(|step| format!("missing: {step}")).collect::<Vec<_>>().join("\n")
+                }
             });
             return Ok(Done::Yes);
         }

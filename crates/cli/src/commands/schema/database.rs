@@ -7,7 +7,13 @@ use crate::failure::Failure;
 #[derive(Debug, Args)]
 pub(super) struct Database {
     /// The database: postgres://…, dsql://…
-    #[arg(long, visible_alias = "backend", value_name = "URL", env = "LEASEHOLD_BACKEND", hide_env_values = true)]
+    #[arg(
+        long,
+        visible_alias = "backend",
+        value_name = "URL",
+        env = "LEASEHOLD_BACKEND",
+        hide_env_values = true
+    )]
     store: String,
 
     /// What the database is, where its URL does not say so: a DSQL simulator behind postgres://

@@ -91,7 +91,16 @@ fn state(number: i32) -> String {
 fn status(number: i32) -> String {
     named(
         number,
-        &["running", "completed", "failed", "canceled", "terminated", "continued_as_new", "timed_out", "paused"],
+        &[
+            "running",
+            "completed",
+            "failed",
+            "canceled",
+            "terminated",
+            "continued_as_new",
+            "timed_out",
+            "paused",
+        ],
     )
 }
 
@@ -107,7 +116,10 @@ mod tests {
 
     #[test]
     fn numbers_have_temporals_names_or_stay_numbers() {
-        assert_eq!((state(1), state(3), state(0), state(9)), ("created".into(), "completed".into(), "0".into(), "9".into()));
+        assert_eq!(
+            (state(1), state(3), state(0), state(9)),
+            ("created".into(), "completed".into(), "0".into(), "9".into())
+        );
         assert_eq!((status(1), status(7), status(-1)), ("running".into(), "timed_out".into(), "-1".into()));
     }
 }

@@ -32,11 +32,10 @@ impl Queues {
             .iter()
             .map(|queue| {
                 json!({
-                    "type": queue.queue_type,
-                    "name": queue.name,
-                    "depth": queue.depth,
+                    "type": queue.key.queue_type(),
+                    "name": queue.key.name(),
+                    "depth": queue.message_count,
                     "min_message_id": queue.min_message_id,
-                    "last_message_id": queue.last_message_id,
                 })
             })
             .collect();
@@ -49,8 +48,9 @@ impl Queues {
                 table.row([&queue.queue_type, &"", &queue.depth, &or_none(queue.last_message_id), &levels]);
             }
             for queue in &depths.named_queues {
+                let last = queue.min_message_id + queue.message_count - 1;
                 let read = queue.min_message_id - 1;
-                table.row([&queue.queue_type, &queue.name, &queue.depth, &or_none(queue.last_message_id), &read]);
+                table.row([&queue.key.queue_type(), &queue.key.name(), &queue.message_count, &last, &read]);
             }
             table.to_string()
         });

@@ -1,4 +1,5 @@
 use clap::Args;
+use leasehold_persistence::PageSize;
 use serde_json::{Value, json};
 
 use super::target::Target;
@@ -14,14 +15,14 @@ pub(super) struct Shards {
     after: Option<i32>,
 
     /// At most so many
-    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    limit: u32,
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    limit: u16,
 }
 
 impl Shards {
     pub(super) async fn run(self, target: &Target) -> Result<Done, Failure> {
-        let shards = target.inspector().await?.shards(self.after, self.limit).await?;
-        let is_full = usize::try_from(self.limit).is_ok_and(|limit| shards.len() == limit);
+        let shards = target.inspector().await?.shards(self.after, PageSize::new(self.limit.into())?).await?;
+        let is_full = shards.len() == usize::from(self.limit);
         let next = shards.last().filter(|_| is_full).map(|shard| shard.shard_id);
         let shown: Vec<Value> = shards
             .iter()

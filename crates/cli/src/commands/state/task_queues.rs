@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
 use clap::{Args, ValueEnum};
-use leasehold_persistence::{TaskQueueGeneration, TaskQueueLease, TaskQueuePosition};
+use leasehold_persistence::{PageSize, TaskQueueGeneration, TaskQueueLease, TaskQueuePosition};
 use serde_json::{Value, json};
 
 use super::target::Target;
@@ -23,8 +23,8 @@ pub(super) struct TaskQueues {
     after: Option<TaskQueuePosition>,
 
     /// At most so many
-    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    limit: u32,
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    limit: u16,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -41,9 +41,10 @@ impl TaskQueues {
             Generation::First => TaskQueueGeneration::First,
             Generation::Second => TaskQueueGeneration::Second,
         };
+        let page_size = PageSize::new(self.limit.into())?;
         let inspector = target.inspector().await?;
-        let leases = inspector.task_queues(generation, self.after.as_ref(), self.limit).await?;
-        let is_full = usize::try_from(self.limit).is_ok_and(|limit| leases.len() == limit);
+        let leases = inspector.task_queues(generation, self.after.as_ref(), page_size).await?;
+        let is_full = leases.len() == usize::from(self.limit);
         let next = leases.last().filter(|_| is_full).map(|lease| shown(&lease.position));
         let listed: Vec<Value> = leases.iter().map(listed).collect();
         print(target.json, &json!({ "task_queues": listed, "next": next }), || {
@@ -51,7 +52,12 @@ impl TaskQueues {
             for lease in &leases {
                 match &lease.name {
                     Some(name) => {
-                        table.row([&lease.range_id, &task_type(name.task_type), &name.namespace_id, &name.name]);
+                        table.row([
+                            &lease.range_id,
+                            &task_type(name.task_type),
+                            &name.namespace_id,
+                            &name.name,
+                        ]);
                     }
                     None => table.row([&lease.range_id, &"", &"", &shown(&lease.position)]),
                 }
@@ -96,7 +102,8 @@ fn shown(position: &TaskQueuePosition) -> String {
 fn position(text: &str) -> Result<TaskQueuePosition, String> {
     let read = || {
         let (hash, id) = text.split_once(':')?;
-        let bytes = id.as_bytes().chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok());
+        let bytes =
+            id.as_bytes().chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok());
         let stored_id: Option<Vec<u8>> = bytes.collect();
         let stored_id = stored_id.filter(|_| id.len().is_multiple_of(2))?;
         Some(TaskQueuePosition { range_hash: hash.parse().ok()?, stored_id })

@@ -1,4 +1,0 @@
--- $1 name
-SELECT id
-FROM namespaces
-WHERE name = $1
