@@ -34,9 +34,20 @@ impl Session {
     ) -> Answered<()> {
         self.check_commit(worker, &transaction).await?;
         let ddl = transaction.changes.is_some();
-        let is_late = worker.mode == Mode::Deferred && !worker.log.is_empty();
+        let mut is_late = worker.mode == Mode::Deferred && !worker.log.is_empty();
         let has_writes = !worker.log.is_empty() || !transaction.intents.is_empty() || transaction.rows > 0;
-        let passage = self.shared().passage(&transaction.intents, is_late || ddl).await;
+        let passage = match self.shared().try_passage(&transaction.intents, is_late || ddl) {
+            Some(passage) => passage,
+            None => {
+                // Whoever is ahead may wait for rows that were written here, and can push nobody aside who stands in line.
+                if worker.mode == Mode::Live && worker.has_base && !ddl {
+                    worker.undo().await?;
+                    self.shared().counters.add(Count::GivenWay);
+                    is_late = !worker.log.is_empty();
+                }
+                self.shared().passage(&transaction.intents, is_late || ddl).await
+            }
+        };
         let snapshot = transaction.snapshot.unwrap_or_default();
         if self.shared().intents.conflict(&transaction.intents, snapshot) {
             return Err(Failure::data_conflict().into());
