@@ -7,7 +7,6 @@ mod connection;
 mod failure;
 mod instant;
 mod log;
-mod ndjson;
 mod output;
 mod paging;
 mod profile;
