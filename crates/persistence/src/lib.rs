@@ -52,10 +52,7 @@ pub use history::{
 };
 pub use history_task::{Category, HistoryTask, HistoryTaskKey, HistoryTaskRange, HistoryTasks};
 pub use id::{BranchId, EndpointId, HostId, NamespaceId, RunId, TreeId};
-pub use inspect::{
-    CurrentRun, ExecutionTokens, Inspector, MapSize, QueueDepth, QueueDepths, ShardRange,
-    TaskQueueGeneration, TaskQueueLease, TaskQueueName, TaskQueuePosition,
-};
+pub use inspect::{CurrentRun, ExecutionTokens, Inspector, MapSize, QueueDepth, QueueDepths, ShardRange};
 pub use named_queue::{NamedQueue, NamedQueueKey, NamedQueues};
 pub use namespace::{Namespace, NamespaceBy, NamespaceRecord, Namespaces};
 pub use nexus::{Endpoint, EndpointPage, Endpoints};

@@ -39,7 +39,8 @@ impl Timers {
             let shard = Shard { range_id: found.range_id + 1, ..found.clone() };
             match shards.update(&shard, found.range_id).await {
                 Ok(()) => {
-                    let (executions, tasks) = (Executions::new(database.clone()), HistoryTasks::new(database));
+                    let (executions, tasks) =
+                        (Executions::new(database.clone()), HistoryTasks::new(database));
                     return Ok(Self { shards, executions, tasks, shard, count: 0 });
                 }
                 // Another was faster, or the answer was lost: look again.
@@ -58,7 +59,8 @@ impl Timers {
     pub(crate) async fn set(&mut self, name: &str, at: Timestamp) -> Result<()> {
         self.count += 1;
         let task_id = self.shard.range_id << COUNT_BITS | self.count;
-        self.add(HistoryTask::scheduled(Category::TIMER, at, task_id, Blob::new(name.to_owned(), "Text")?)?).await
+        self.add(HistoryTask::scheduled(Category::TIMER, at, task_id, Blob::new(name.to_owned(), "Text")?)?)
+            .await
     }
 
     /// Fires what is due until the shard is lost or the database fails for good; the answer is why it ended.
@@ -85,7 +87,8 @@ impl Timers {
     }
 
     async fn turn(&self, fired: &impl Fn(&str), idle: &impl Fn()) -> Result<()> {
-        let ever = HistoryTaskRange::times(Category::TIMER, Timestamp::EPOCH..Timestamp::from_micros(i64::MAX))?;
+        let ever =
+            HistoryTaskRange::times(Category::TIMER, Timestamp::EPOCH..Timestamp::from_micros(i64::MAX))?;
         let first = self.tasks.get(SHARD, &ever, PageSize::new(1)?, None).await?;
         if first.items.is_empty() {
             // Nobody needs to know at once, but nothing else would tell.

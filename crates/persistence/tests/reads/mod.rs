@@ -2,9 +2,10 @@
 
 use leasehold_core::Timestamp;
 use leasehold_persistence::{
-    ClusterMetadatas, Database, EndpointId, Endpoints, Error, Executions, History, MemberFilter, Membership,
-    NamedQueueKey, NamedQueues, NamespaceBy, NamespaceId, Namespaces, Order, PageSize, PageToken, Queue,
-    QueueType, ReadBranch, Result, Shards,
+    Category, ClusterMetadatas, Database, EndpointId, Endpoints, Error, Executions, GetTasks, History,
+    HistoryTaskRange, HistoryTasks, MemberFilter, Membership, NamedQueueKey, NamedQueues, NamespaceBy,
+    NamespaceId, Namespaces, Order, PageSize, PageToken, Queue, QueueType, ReadBranch,
+    ReplicationDeadLetters, Result, Shards, TaskLevel, TaskQueueKey, TaskQueues, TaskType, UserDataStore,
 };
 
 use crate::cases::history::branch;
@@ -94,4 +95,29 @@ pub(crate) async fn every_read(database: &Database) {
     }
     answered(history.tree(1, branch(1, 1, 1).tree_id).await);
     answered(history.list_branches(size, None).await);
+    for range in [
+        HistoryTaskRange::ids(Category::TRANSFER, 0..9),
+        HistoryTaskRange::times(Category::TIMER, Timestamp::EPOCH..Timestamp::from_micros(9)),
+    ] {
+        let range = range.expect("a range");
+        answered(HistoryTasks::new(database.clone()).get(1, &range, size, None).await);
+    }
+    let dead = ReplicationDeadLetters::new(database.clone(), "east", 1).expect("dead letters");
+    answered(dead.get(0..9, size, None).await);
+    answered(dead.is_empty(0).await);
+
+    let namespace_id = NamespaceId::from_bytes([1; 16]);
+    let key = TaskQueueKey::new(namespace_id, "orders", TaskType::Workflow).expect("a key");
+    for (queues, pass) in [(TaskQueues::new(database.clone()), 0), (TaskQueues::fair(database.clone()), 1)] {
+        answered(queues.get(&key).await);
+        answered(queues.list(size, None).await);
+        let from = TaskLevel { pass, task_id: 0 };
+        let tasks = GetTasks { sub_queue: 0, from, below_task_id: None, page_size: size };
+        answered(queues.get_tasks(&key, &tasks, None).await);
+    }
+    let user_data = UserDataStore::new(database.clone());
+    answered(user_data.get(namespace_id, "orders").await);
+    answered(user_data.list(namespace_id, size, Some(&name)).await);
+    answered(user_data.task_queues_by_build_id(namespace_id, "new").await);
+    answered(user_data.count_task_queues_by_build_id(namespace_id, "new").await);
 }

@@ -2,8 +2,10 @@
 
 mod execution;
 mod history;
+mod history_task;
 mod metadata;
 mod queues;
+mod task_queue;
 
 use std::pin::Pin;
 
@@ -27,7 +29,9 @@ pub(crate) struct Write {
 
 /// All of them.
 pub(crate) fn all() -> impl Iterator<Item = &'static Write> {
-    [execution::ALL, history::ALL, metadata::ALL, queues::ALL].into_iter().flatten()
+    [execution::ALL, history::ALL, history_task::ALL, metadata::ALL, queues::ALL, task_queue::ALL]
+        .into_iter()
+        .flatten()
 }
 
 fn prepared<F, W>(write: F) -> Prepared
