@@ -4,4 +4,6 @@ pub mod pairs;
 pub mod placement;
 pub mod places;
 pub mod rates;
+pub mod round_trips;
+pub mod served;
 pub mod tables;
