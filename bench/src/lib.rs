@@ -6,4 +6,6 @@ pub mod places;
 pub mod plot;
 pub mod rates;
 pub mod state;
+pub mod round_trips;
+pub mod served;
 pub mod tables;
