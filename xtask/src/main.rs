@@ -28,8 +28,8 @@ Usage: cargo xtask <command>
   soak [CRATE]... [--minutes N] [--seed N]
                             the long random and fault runs; writes a report with the seed
   bench [NAME|GROUP]... [-- ARGS]
-                            all benchmarks, or the named ones; a group (queue, lock) is also written to
-                            docs/benchmarks.md
+                            all benchmarks, or the named ones; a group (queue, lock, peers) is also written
+                            to docs/benchmarks.md; peers -- --install fetches what it is measured beside
   services up|down|status   the test servers, for use by hand
 
 Backends: postgres, dsql, redis, redis_cluster, firestore; also: clients, in other languages";
