@@ -1,16 +1,12 @@
 // graphile-worker: jobs taken in batches into the worker's own line, completions written together.
 import { Logger, makeWorkerUtils, run } from "graphile-worker";
-import pg from "pg";
 import { measure, options, payload } from "./shapes.mjs";
 
 const CONCURRENT_JOBS = 24;
 const LOCAL_QUEUE = 500;
 
 const logger = new Logger(() => () => {});
-const pgPool = new pg.Pool({ connectionString: options.url, max: options.clients });
-// Without one, every lost connection would end the process.
-pgPool.on("error", () => {});
-const utils = await makeWorkerUtils({ pgPool, logger });
+const utils = await makeWorkerUtils({ connectionString: options.url, maxPoolSize: options.clients, logger });
 await utils.migrate();
 
 await measure({
@@ -46,4 +42,3 @@ await measure({
   },
 });
 await utils.release();
-await pgPool.end();

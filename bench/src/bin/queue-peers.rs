@@ -9,9 +9,9 @@ use leasehold_bench::peers::by_hand::{ByHand, Hold};
 use leasehold_bench::peers::install::Program;
 use leasehold_bench::peers::leasehold::Leasehold;
 use leasehold_bench::peers::report::{Row, table};
+use leasehold_bench::peers::shapes::connect;
 use leasehold_bench::peers::{Figures, Load, Outcome, PAYLOAD_BYTES};
 use leasehold_testkit::postgres::{Cluster, Settings};
-use tokio_postgres::{Client, NoTls};
 
 /// Measures our queues beside others.
 #[derive(Debug, Parser)]
@@ -20,7 +20,7 @@ struct Arguments {
     #[arg(long, default_value_t = 3)]
     rounds: usize,
     /// Jobs that are added one per call, and again in batches.
-    #[arg(long, default_value_t = 5_000, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1_000_000))]
+    #[arg(long, default_value_t = 10_000, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1_000_000))]
     jobs: usize,
     /// Jobs in a batch that is added.
     #[arg(long, default_value_t = 100, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1_000))]
@@ -38,7 +38,7 @@ struct Arguments {
     #[arg(long)]
     only: Vec<String>,
     /// Seconds a queue may take for a round.
-    #[arg(long, default_value_t = 180)]
+    #[arg(long, default_value_t = 300)]
     limit: u64,
 }
 
@@ -159,10 +159,4 @@ impl Run {
             Err(_) => Err(format!("not done within {} s", self.limit.as_secs())),
         }
     }
-}
-
-async fn connect(url: &str) -> Outcome<Client> {
-    let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
-    tokio::spawn(connection);
-    Ok(client)
 }

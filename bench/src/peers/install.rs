@@ -83,17 +83,15 @@ fn apalis(cache: &Path) -> PathBuf {
     cache.join("apalis").join(profile).join("leasehold-bench-apalis")
 }
 
-/// The one that was installed beside the scripts, as that of the machine may be too old for them.
+/// The one that was installed beside the scripts, as that of the machine may be too old for them. The registry has it
+/// for Linux.
 fn node(folder: &Path) -> PathBuf {
-    let system = match std::env::consts::OS {
-        "macos" => "darwin",
-        other => other,
-    };
     let processor = match std::env::consts::ARCH {
         "x86_64" => "x64",
         "aarch64" => "arm64",
         other => other,
     };
+    let system = std::env::consts::OS;
     let own = folder.join(format!("node_modules/node-{system}-{processor}/bin/node"));
     if own.exists() { own } else { PathBuf::from("node") }
 }

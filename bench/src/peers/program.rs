@@ -35,11 +35,13 @@ pub async fn output(command: &mut Command, limit: Duration) -> Result<String, St
     }
 }
 
-/// The line of a complaint that says most, short enough for a table.
+/// The line of a complaint that says most, short enough for a table: the last that an exception left, or else the first
+/// that a tool printed.
 fn complaint(stderr: &str) -> String {
-    let mut lines = stderr.lines().rev().map(str::trim).filter(|line| !line.is_empty());
-    let last = lines.clone().next();
-    let line = lines.find(|line| line.contains("rror")).or(last).unwrap_or("it failed without a word");
+    let mut lines = stderr.lines().map(str::trim).filter(|line| !line.is_empty());
+    let exception = lines.clone().rfind(|line| line.contains("Error"));
+    let first = exception.or_else(|| lines.clone().find(|line| line.contains("error")));
+    let line = first.or_else(|| lines.next_back()).unwrap_or("it failed without a word");
     line.replace('|', "/").chars().take(160).collect()
 }
 
@@ -51,6 +53,8 @@ mod tests {
     fn complaint_is_the_line_that_names_the_error() {
         let node = "file:///x.mjs:3\n\nError: 3 jobs are left | not 0\n    at x\n\nNode.js v22.1.0\n";
         assert_eq!(complaint(node), "Error: 3 jobs are left / not 0");
+        let npm = "npm warn old\nnpm error code ETARGET\nnpm error A complete log is there\n";
+        assert_eq!(complaint(npm), "npm error code ETARGET");
         assert_eq!(complaint("one\ntwo\n"), "two");
         assert_eq!(complaint(""), "it failed without a word");
     }

@@ -124,7 +124,10 @@ async fn expect_left(beside: &Client, left: &str, wanted: usize) -> Outcome {
 }
 
 /// A session whose background task ends with the client.
-pub(super) async fn connect(url: &str) -> Outcome<Client> {
+///
+/// # Errors
+/// The server did not let it in.
+pub async fn connect(url: &str) -> Outcome<Client> {
     let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
     tokio::spawn(connection);
     Ok(client)
