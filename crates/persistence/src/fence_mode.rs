@@ -3,6 +3,7 @@
 use leasehold_txn::{Dialect, DsqlLevel};
 
 /// The lock that a writing transaction takes on the row of its shard. A database has one for all its writes.
+#[expect(clippy::manual_non_exhaustive, reason = "the hidden mode is one that can be chosen")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FenceMode {
     /// `FOR SHARE`: conflicts with every change of the row. PostgreSQL alone has it.

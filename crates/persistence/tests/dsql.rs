@@ -3,7 +3,10 @@
 #[macro_use]
 mod cases;
 mod fixture;
+mod properties;
+mod reads;
 mod schema_dsql;
+mod writes;
 
 macro_rules! on_dsql {
     ($noun:ident: $($case:ident),* $(,)?) => {
@@ -33,6 +36,12 @@ macro_rules! on_dsql {
 }
 
 cluster_metadata_cases!(on_dsql);
+execution_cases!(on_dsql);
+execution_conflict_cases!(on_dsql);
+execution_contention_cases!(on_dsql);
+execution_fault_cases!(on_dsql);
+execution_model_cases!(on_dsql);
+fence_cases!(on_dsql);
 membership_cases!(on_dsql);
 named_queue_cases!(on_dsql);
 namespace_cases!(on_dsql);
@@ -57,3 +66,7 @@ macro_rules! on_empty_dsql {
 
 schema_cases!(on_empty_dsql);
 shard_cases!(on_dsql);
+history_task_cases!(on_dsql);
+task_queue_cases!(on_dsql);
+user_data_cases!(on_dsql);
+whole_write_cases!(on_dsql);

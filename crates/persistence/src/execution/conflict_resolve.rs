@@ -56,6 +56,9 @@ impl ConflictResolution {
         if let Some(mutation) = &current_mutation {
             mutation.check()?;
             reset.run.key.check_same_workflow(&mutation.run.key)?;
+            if mutation.run.key == reset.run.key {
+                return Err(Error::invalid("current run", "must not be the run that is reset".to_owned()));
+            }
         }
         let new_summary = new.as_ref().map(|new| &new.run.summary);
         match mode {

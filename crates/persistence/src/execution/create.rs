@@ -52,7 +52,7 @@ impl CreateExecution {
         new.check()?;
         match mode {
             CreateMode::BrandNew | CreateMode::UpdateCurrent { .. } => {
-                new.run.summary.check_may_be_current()?
+                new.run.summary.check_may_be_current()?;
             }
             CreateMode::BypassCurrent => new.run.summary.check_not_open()?,
         }

@@ -4,7 +4,7 @@ use leasehold_txn::{Abort, Operation, Transaction};
 
 use super::{SELECT_RANGE, Shard, ShardId, Shards};
 use crate::sql::column;
-use crate::{Error, Result};
+use crate::{Error, FenceMode, Result};
 
 const UPDATE_SHARD: Operation = Operation::new("state.update_shard");
 const LOCK: &str = include_str!("sql/fence_update.sql");
@@ -23,9 +23,9 @@ impl Shards {
             let reason = format!("must not go down from {previous_range_id}, is {}", shard.range_id);
             return Err(Error::invalid("range_id", reason));
         }
-        // A row that waits for its lock sees the range only once it has it. Where nobody waits the lock would only
-        // conflict with every write under way.
-        let locks_first = !self.database.is_dsql();
+        // A row that waits for its lock sees the range only once it has it. Where nobody waits, and where a change of data
+        // is to pass the writes under way, the lock would only conflict with them; the change itself looks at the range.
+        let locks_first = !self.database.is_dsql() && self.database.fence_mode() != FenceMode::KeyShare;
         self.database
             .run_takeover(UPDATE_SHARD, |tx| {
                 Box::pin(async move {

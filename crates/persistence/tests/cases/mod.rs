@@ -3,9 +3,23 @@
 #[macro_use]
 pub(crate) mod cluster_metadata;
 #[macro_use]
+pub(crate) mod execution;
+#[macro_use]
+pub(crate) mod execution_conflicts;
+#[macro_use]
+pub(crate) mod execution_contention;
+#[macro_use]
+pub(crate) mod execution_faults;
+#[macro_use]
+pub(crate) mod execution_model;
+#[macro_use]
+pub(crate) mod fence;
+#[macro_use]
 pub(crate) mod history;
 #[macro_use]
 pub(crate) mod history_faults;
+#[macro_use]
+pub(crate) mod history_task;
 #[macro_use]
 pub(crate) mod membership;
 #[macro_use]
@@ -20,3 +34,9 @@ pub(crate) mod queue;
 pub(crate) mod schema;
 #[macro_use]
 pub(crate) mod shard;
+#[macro_use]
+pub(crate) mod task_queue;
+#[macro_use]
+pub(crate) mod user_data;
+#[macro_use]
+pub(crate) mod whole_writes;
