@@ -1,6 +1,7 @@
 //! Measuring two forms of the same work against each other on a machine that has other things to do.
 
 pub mod pairs;
+pub mod peers;
 pub mod placement;
 pub mod places;
 pub mod plot;
