@@ -6,7 +6,7 @@ pub mod placement;
 pub mod places;
 pub mod plot;
 pub mod rates;
-pub mod state;
 pub mod round_trips;
 pub mod served;
+pub mod state;
 pub mod tables;
