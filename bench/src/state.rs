@@ -225,7 +225,7 @@ pub async fn measure<W, F>(
 ) -> Result<(Slice, Vec<W>), Failed>
 where
     W: Send + 'static,
-    F: Future<Output = (W, Result<bool, Failed>)> + Send,
+    F: Future<Output = (W, Result<bool, Failed>)> + Send + 'static,
 {
     let write = Arc::new(write);
     let begun = Instant::now();

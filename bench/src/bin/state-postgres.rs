@@ -193,8 +193,8 @@ async fn scale(arguments: &Arguments, databases: &[Database]) -> Result<(), Fail
             let mode = database.fence_mode();
             let shown: Vec<String> = values.iter().map(|rate| format!("{rate:.0}")).collect();
             println!("| {mode} | {shards} | {} |", shown.join(" | "));
-            // All shards of one mode, and the ends of the others: six lines can be told apart.
-            if mode == FenceMode::Share || shards != SHARDS[1] {
+            // Six lines can be told apart; key-share is as share here, where nobody writes the shard's row.
+            if mode != FenceMode::KeyShare {
                 lines.push(Line { name: format!("{mode}, {shards} shard(s)"), values });
             }
         }

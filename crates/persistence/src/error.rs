@@ -45,6 +45,14 @@ pub enum Error {
         /// What is stored; nothing when the row is missing or was not looked at.
         actual: Option<i64>,
     },
+    /// The user data of a task queue is not at the version that the caller knows, so none of the request was written.
+    #[error("user data of task queue {task_queue} is not at version {expected}")]
+    UserDataConflict {
+        /// The first queue of the request, by name, that is not.
+        task_queue: String,
+        /// The version the caller came with; 0 for none.
+        expected: i64,
+    },
     /// There is none by that name.
     #[error("no {what} by that name")]
     NotFound {
@@ -189,7 +197,7 @@ impl Error {
     /// Whether the write could have happened although this is an error.
     #[must_use]
     pub fn may_have_been_committed(&self) -> bool {
-        self.class() == Class::Indeterminate || matches!(self, Self::AppendHistoryTimeout { .. })
+        self.class() == Class::Indeterminate
     }
 
     /// A stable name for clients to match on.
@@ -200,6 +208,7 @@ impl Error {
             Self::WorkflowConditionFailed { .. } => "state.workflow_condition_failed",
             Self::CurrentWorkflowConditionFailed(_) => "state.current_workflow_condition_failed",
             Self::ConditionFailed { .. } => "state.condition_failed",
+            Self::UserDataConflict { .. } => "state.user_data_conflict",
             Self::NotFound { .. } => "state.not_found",
             Self::NamespaceAlreadyExists => "state.namespace_already_exists",
             Self::NamespaceNotFound => "state.namespace_not_found",
@@ -226,6 +235,7 @@ impl Error {
             | Self::WorkflowConditionFailed { .. }
             | Self::CurrentWorkflowConditionFailed(_)
             | Self::ConditionFailed { .. }
+            | Self::UserDataConflict { .. }
             | Self::OccExhausted { .. } => Class::Conflict,
             Self::NotFound { .. }
             | Self::NamespaceAlreadyExists
@@ -238,9 +248,8 @@ impl Error {
             Self::Unavailable { source, .. } => {
                 source.as_ref().map_or(Class::Unavailable, leasehold_txn::Error::class)
             }
-            // To be repeated as it is, whether it happened or not.
-            Self::Missing { .. } | Self::AppendHistoryTimeout { .. } => Class::Unavailable,
-            Self::UnknownOutcome { .. } => Class::Indeterminate,
+            Self::Missing { .. } => Class::Unavailable,
+            Self::UnknownOutcome { .. } | Self::AppendHistoryTimeout { .. } => Class::Indeterminate,
             Self::Unsupported { .. } | Self::Corrupt { .. } => Class::Internal,
         }
     }

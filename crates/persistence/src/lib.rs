@@ -27,10 +27,13 @@ mod nexus;
 mod page;
 mod page_key;
 mod queue;
+mod replication_dead_letters;
 mod schema;
 mod shard;
 mod sql;
+mod task_queue;
 mod time;
+mod user_data;
 
 pub use blob::{Blob, ENCODING_LEN_MAX};
 pub use bounds::NAME_LEN_MAX;
@@ -47,16 +50,19 @@ pub use fence_mode::FenceMode;
 pub use history::{
     AppendNode, Branch, BranchRange, Chain, History, HistoryNode, NodeInfo, Order, ReadBranch, TreeBranch,
 };
-pub use history_task::{Category, HistoryTask};
+pub use history_task::{Category, HistoryTask, HistoryTaskKey, HistoryTaskRange, HistoryTasks};
 pub use id::{BranchId, EndpointId, HostId, NamespaceId, RunId, TreeId};
-pub use inspect::{
-    CurrentRun, ExecutionTokens, Inspector, MapSize, QueueDepth, QueueDepths, ShardRange,
-    TaskQueueGeneration, TaskQueueLease, TaskQueueName, TaskQueuePosition,
-};
+pub use inspect::{CurrentRun, ExecutionTokens, Inspector, MapSize, QueueDepth, QueueDepths, ShardRange};
 pub use named_queue::{NamedQueue, NamedQueueKey, NamedQueues};
 pub use namespace::{Namespace, NamespaceBy, NamespaceRecord, Namespaces};
 pub use nexus::{Endpoint, EndpointPage, Endpoints};
 pub use page::{PAGE_SIZE_MAX, Page, PageSize, PageToken};
 pub use queue::{AckLevels, DeadLetters, Message, Queue, QueueType};
+pub use replication_dead_letters::ReplicationDeadLetters;
 pub use schema::{Difference, Progress, Report, Schema, Step, VERSION};
 pub use shard::{Shard, ShardId, Shards};
+pub use task_queue::{
+    GetTasks, Lease, ListedTaskQueue, NewTask, SubQueue, TASK_QUEUE_NAME_LEN_MAX, TASKS_MAX, Task, TaskLevel,
+    TaskQueue, TaskQueueKey, TaskQueues, TaskType,
+};
+pub use user_data::{ListedUserData, USER_DATA_UPDATES_MAX, UserData, UserDataStore, UserDataUpdate};

@@ -1,5 +1,7 @@
 //! Lists that come in pages.
 
+use std::ops::Range;
+
 use crate::{Error, Result};
 
 /// The most that a page holds.
@@ -63,6 +65,18 @@ impl PageToken {
         }
     }
 
+    /// For a list that goes by id through a range: the id next to the last; nothing when that is not in it any more.
+    pub(crate) fn after_id(last: i64, ids: &Range<i64>) -> Option<Self> {
+        let next = last.checked_add(1).filter(|next| *next < ids.end)?;
+        Some(Self::of_numbers([next]))
+    }
+
+    /// Where such a list goes on.
+    pub(crate) fn id_in(&self, ids: &Range<i64>) -> Result<i64> {
+        let [next] = self.numbers()?;
+        if ids.contains(&next) { Ok(next) } else { Err(Self::malformed()) }
+    }
+
     pub(crate) fn malformed() -> Error {
         Error::invalid("page_token", "is not one of this list".to_owned())
     }
@@ -107,6 +121,16 @@ mod tests {
         for len in [0, 1, 15, 17, 24] {
             assert!(PageToken::from_bytes(vec![0; len]).numbers::<2>().is_err(), "{len}");
         }
+    }
+
+    #[test]
+    fn list_by_id_goes_on_behind_the_last_within_its_range() {
+        let token = PageToken::after_id(5, &(1..7)).expect("more");
+        assert_eq!(token.as_bytes(), [6, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(token.id_in(&(1..7)).expect("an id"), 6);
+        assert!(token.id_in(&(1..6)).is_err() && token.id_in(&(7..9)).is_err());
+        assert_eq!(PageToken::after_id(6, &(1..7)), None);
+        assert_eq!(PageToken::after_id(i64::MAX, &(1..i64::MAX)), None);
     }
 
     #[test]

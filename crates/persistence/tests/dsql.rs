@@ -3,7 +3,10 @@
 #[macro_use]
 mod cases;
 mod fixture;
+mod properties;
+mod reads;
 mod schema_dsql;
+mod writes;
 
 macro_rules! on_dsql {
     ($noun:ident: $($case:ident),* $(,)?) => {
@@ -63,3 +66,7 @@ macro_rules! on_empty_dsql {
 
 schema_cases!(on_empty_dsql);
 shard_cases!(on_dsql);
+history_task_cases!(on_dsql);
+task_queue_cases!(on_dsql);
+user_data_cases!(on_dsql);
+whole_write_cases!(on_dsql);

@@ -3,7 +3,9 @@
 #[macro_use]
 mod cases;
 mod fixture;
+mod properties_postgres;
 mod schema_postgres;
+mod writes;
 
 macro_rules! on_postgres {
     ($noun:ident: $($case:ident),* $(,)?) => {
@@ -45,3 +47,7 @@ macro_rules! on_empty_postgres {
 
 schema_cases!(on_empty_postgres);
 shard_cases!(on_postgres);
+history_task_cases!(on_postgres);
+task_queue_cases!(on_postgres);
+user_data_cases!(on_postgres);
+whole_write_cases!(on_postgres);

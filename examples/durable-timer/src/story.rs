@@ -53,7 +53,9 @@ pub(crate) async fn run(url: &str, database: &Database) -> Result<(), Failed> {
     let recorded = fired(database).await?;
     let names: BTreeSet<String> = recorded.iter().map(|(name, _)| name.clone()).collect();
     if names != heard.set || recorded.len() != heard.set.len() {
-        return Err(format!("{} timers were set, {} fired: {recorded:?}", heard.set.len(), recorded.len()).into());
+        return Err(
+            format!("{} timers were set, {} fired: {recorded:?}", heard.set.len(), recorded.len()).into()
+        );
     }
     if let Some((name, times)) = heard.fired.iter().find(|(_, times)| **times > 1) {
         return Err(format!("{name} fired {times} times").into());

@@ -162,7 +162,7 @@ pub(crate) async fn task_queues_are_listed_by_name(url: &str) {
         }
     }
     assert_eq!(listed, [r#""orders" "workflow" 7"#, r#""orders" "activity" 8"#, r#""mail" "workflow" 9"#]);
-    let second = json(&["state", "task-queues", "--generation", "second", "--store", url, "--json"]).await;
+    let second = json(&["state", "task-queues", "--fair", "--store", url, "--json"]).await;
     assert_eq!(second["task_queues"], serde_json::json!([]));
     let wrong = leasehold(&["state", "task-queues", "--after", "here", "--store", url]).await;
     assert_eq!(code(&wrong), 2, "{wrong:?}");

@@ -1,12 +1,19 @@
 //! History tasks: what a shard has yet to do, in a queue per category.
 
+mod complete;
+mod get;
 mod insert;
+mod key;
+mod range;
+mod tables;
 
 pub(crate) use insert::insertions;
+pub use key::HistoryTaskKey;
+pub use range::HistoryTaskRange;
 
 use leasehold_core::Timestamp;
 
-use crate::{Blob, Error, Result};
+use crate::{Blob, Database, Error, Result};
 
 /// A kind of history task; the tasks of a category are a queue of their own in each shard. Categories are ordered by number,
 /// and tasks are always written in that order.
@@ -132,6 +139,21 @@ impl HistoryTask {
     #[must_use]
     pub const fn blob(&self) -> &Blob {
         &self.blob
+    }
+}
+
+/// The history tasks of a database. They are written together with what gave rise to them, and under the same fence; reading
+/// and completing them has none.
+#[derive(Clone, Debug)]
+pub struct HistoryTasks {
+    database: Database,
+}
+
+impl HistoryTasks {
+    /// The history tasks of `database`.
+    #[must_use]
+    pub fn new(database: Database) -> Self {
+        Self { database }
     }
 }
 

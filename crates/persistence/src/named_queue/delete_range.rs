@@ -55,7 +55,8 @@ async fn step(
     let (queue_type, name) = (key.queue_type, key.name.as_str());
     let queue_values: leasehold_txn::Parameters<'_> = &[&queue_type, &name];
     let (queue, newest) =
-        tokio::try_join!(tx.query_opt(LOCK_QUEUE, queue_values), tx.query_opt(SELECT_LAST, queue_values))?;
+        tokio::join!(tx.query_opt(LOCK_QUEUE, queue_values), tx.query_opt(SELECT_LAST, queue_values));
+    let (queue, newest) = (queue?, newest?);
     let queue = queue.ok_or(Abort::Condition(Error::QueueNotFound { queue_type }))?;
     let first = Metadata::of(&queue).map_err(Abort::Condition)?.min_message_id;
     let newest = newest.map(|row| column::<i64>(&row, "message_id")).transpose().map_err(Abort::Condition)?;

@@ -29,10 +29,9 @@ impl NamedQueues {
                 Box::pin(async move {
                     let values: leasehold_txn::Parameters<'_> = &[&queue_type, &name];
                     // Queues are never deleted: one that is there stays there.
-                    let (queue, last) = tokio::try_join!(
-                        tx.query_opt(select_queue, values),
-                        tx.query_opt(lock_last, values)
-                    )?;
+                    let (queue, last) =
+                        tokio::join!(tx.query_opt(select_queue, values), tx.query_opt(lock_last, values));
+                    let (queue, last) = (queue?, last?);
                     if queue.is_none() {
                         return Err(Abort::Condition(Error::QueueNotFound { queue_type }));
                     }

@@ -24,9 +24,10 @@ impl Namespaces {
             .run_hot(UPDATE_NAMESPACE, |tx| {
                 Box::pin(async move {
                     // If the name is read before the version is locked, a change in between raises the version.
-                    let (version, stored) = tokio::try_join!(notification::lock(tx), async {
-                        Ok(tx.query_opt(SELECT_NAME, &[&record.id]).await?)
-                    })?;
+                    let by_id: leasehold_txn::Parameters<'_> = &[&record.id];
+                    let (version, stored) =
+                        tokio::join!(notification::lock(tx), tx.query_opt(SELECT_NAME, by_id));
+                    let (version, stored) = (version?, stored?);
                     if version != notification_version {
                         return Err(Abort::Condition(differs(notification_version, Some(version))));
                     }

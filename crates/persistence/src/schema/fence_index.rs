@@ -12,6 +12,9 @@ use crate::{Error, Result};
 const TAKE_TURN: Operation = Operation::new("state.build_fence_index");
 const TURN: &str = include_str!("sql/fence_turn.sql");
 const DROP: &str = include_str!("sql/drop_fence.sql");
+/// The answer to a prepared statement keeps its snapshot until the next statement, and the build would wait for it for ever.
+/// A statement that is sent as text leaves nothing open.
+const CLOSE_PORTAL: &str = "SELECT 1";
 /// Between two looks at what another builds.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -34,6 +37,7 @@ pub(super) async fn make(schema: &Schema, pool: &Pool, step: &Step) -> Result<()
         let turn = run(pool, TAKE_TURN, &once, |tx| {
             Box::pin(async move {
                 let row = tx.query_one(TURN, &[]).await?;
+                tx.batch_execute(CLOSE_PORTAL).await?;
                 match column::<bool>(&row, "is_mine") {
                     Ok(true) => {
                         build(schema, pool, step).await.map_err(|error| Abort::Condition(Turn::Failed(error)))

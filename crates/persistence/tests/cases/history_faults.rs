@@ -1,10 +1,11 @@
-//! History while the database refuses, conflicts and falls silent, as the simulator can be told to.
+//! History, task queues and user data while others are faster, as the simulator can be told to pretend.
 
 #![allow(dead_code, unused_macros)] // Not on PostgreSQL, which cannot.
 
-use leasehold_persistence::{AppendNode, Blob, Error, Order, TreeBranch};
+use leasehold_persistence::{AppendNode, Blob, Order};
 
 use super::history::{branch, node, read};
+use super::whole_writes::{WRITES, content, seed};
 use crate::fixture::Fixture;
 
 macro_rules! history_fault_cases {
@@ -12,7 +13,7 @@ macro_rules! history_fault_cases {
         $target!(
             history_faults:
             body_that_runs_again_writes_the_same_transaction,
-            first_node_and_branch_are_both_there_or_neither,
+            conflicts_leave_what_one_run_leaves,
         );
     };
 }
@@ -52,27 +53,22 @@ pub(crate) async fn body_that_runs_again_writes_the_same_transaction(fixture: &F
     }
 }
 
-/// Property 6: an answer lost around COMMIT leaves the state before or the whole state after, and says that it does not
-/// know; appending again is right in both.
-pub(crate) async fn first_node_and_branch_are_both_there_or_neither(fixture: &Fixture) {
-    let history = fixture.history();
-    for (tree, (action, happened)) in
-        [("cut_before_commit", false), ("cut_after_commit", true)].into_iter().enumerate()
-    {
-        let branch = branch(1, u8::try_from(tree).expect("small"), 1);
-        let info = Blob::proto3(vec![1]);
-        let append = AppendNode::new_branch(branch, node(1, 4, 0), info.clone());
-        fixture
-            .arm(&format!(r#"{{"name": "a", "action": "{action}", "table": "history_tree", "times": 1}}"#));
-        let error = history.append(&append).await.expect_err("no answer");
-        assert!(matches!(error, Error::UnknownOutcome { .. }), "{action}: {error:?}");
-        fixture.disarm();
-        let nodes = read(&history, branch, 1..9, Order::Ascending, 10).await;
-        let tree = history.tree(1, branch.tree_id).await.expect("a tree");
-        assert_eq!((nodes.len(), tree.len()), if happened { (1, 1) } else { (0, 0) }, "{action}");
-        history.append(&append).await.expect("an append");
-        assert_eq!(read(&history, branch, 1..9, Order::Ascending, 10).await, [node(1, 4, 0)]);
-        let tree = history.tree(1, branch.tree_id).await.expect("a tree");
-        assert_eq!(tree, [TreeBranch { branch, info }]);
+/// Property 3: whatever is written, by however many runs, is what one run writes.
+pub(crate) async fn conflicts_leave_what_one_run_leaves(fixture: &Fixture) {
+    for write in WRITES {
+        seed(fixture).await;
+        write.run(fixture.database.clone()).await.expect("a write");
+        let after = content(fixture).await;
+        for action in CONFLICTS {
+            for times in 1..=3 {
+                seed(fixture).await;
+                fixture.arm(&format!(r#"{{"name": "a", "action": "{action}", "times": {times}}}"#));
+                let answer = write.run(fixture.database.clone()).await;
+                assert_eq!(fixture.fired(), times, "{write:?}");
+                fixture.disarm();
+                answer.unwrap_or_else(|error| panic!("{action} of {write:?}: {error:?}"));
+                assert_eq!(content(fixture).await, after, "{action} of {write:?}, {times} times");
+            }
+        }
     }
 }

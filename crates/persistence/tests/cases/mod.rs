@@ -19,6 +19,8 @@ pub(crate) mod history;
 #[macro_use]
 pub(crate) mod history_faults;
 #[macro_use]
+pub(crate) mod history_task;
+#[macro_use]
 pub(crate) mod membership;
 #[macro_use]
 pub(crate) mod named_queue;
@@ -32,3 +34,9 @@ pub(crate) mod queue;
 pub(crate) mod schema;
 #[macro_use]
 pub(crate) mod shard;
+#[macro_use]
+pub(crate) mod task_queue;
+#[macro_use]
+pub(crate) mod user_data;
+#[macro_use]
+pub(crate) mod whole_writes;

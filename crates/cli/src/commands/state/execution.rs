@@ -1,5 +1,5 @@
 use clap::Args;
-use leasehold_persistence::{CurrentRun, ExecutionTokens, NamespaceId, RunId};
+use leasehold_persistence::{CurrentRun, ExecutionTokens, Inspector, NamespaceId, RunId};
 use serde_json::{Map, Value, json};
 
 use super::target::Target;
@@ -23,7 +23,7 @@ pub(super) struct Execution {
 
 impl Execution {
     pub(super) async fn run(self, target: &Target) -> Result<Done, Failure> {
-        let inspector = target.inspector().await?;
+        let inspector = Inspector::new(target.database().await?);
         let namespace_id = match self.namespace.parse::<NamespaceId>() {
             Ok(id) => id,
             Err(_) => inspector.namespace(&self.namespace).await?,

@@ -29,7 +29,7 @@ Exit codes:
 Examples:
   leasehold state shards --store postgres://temporal:secret@db/temporal
   leasehold state execution default order-42 --json | jq .db_record_version
-  leasehold state task-queues --generation second --limit 1000 --json";
+  leasehold state task-queues --fair --limit 1000 --json";
 
 #[derive(Debug, Subcommand)]
 enum Verb {

@@ -1,4 +1,5 @@
 use clap::Args;
+use leasehold_persistence::Inspector;
 use serde_json::{Value, json};
 
 use super::target::Target;
@@ -12,7 +13,7 @@ pub(super) struct Queues {}
 
 impl Queues {
     pub(super) async fn run(self, target: &Target) -> Result<Done, Failure> {
-        let depths = target.inspector().await?.queues().await?;
+        let depths = Inspector::new(target.database().await?).queues().await?;
         let queues: Vec<Value> = depths
             .queues
             .iter()

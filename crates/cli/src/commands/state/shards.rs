@@ -1,5 +1,5 @@
 use clap::Args;
-use leasehold_persistence::PageSize;
+use leasehold_persistence::{Inspector, PageSize};
 use serde_json::{Value, json};
 
 use super::target::Target;
@@ -21,7 +21,9 @@ pub(super) struct Shards {
 
 impl Shards {
     pub(super) async fn run(self, target: &Target) -> Result<Done, Failure> {
-        let shards = target.inspector().await?.shards(self.after, PageSize::new(self.limit.into())?).await?;
+        let shards = Inspector::new(target.database().await?)
+            .shards(self.after, PageSize::new(self.limit.into())?)
+            .await?;
         let is_full = shards.len() == usize::from(self.limit);
         let next = shards.last().filter(|_| is_full).map(|shard| shard.shard_id);
         let shown: Vec<Value> = shards

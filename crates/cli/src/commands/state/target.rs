@@ -1,5 +1,5 @@
 use clap::Args;
-use leasehold_persistence::{Config, Database, FenceMode, Inspector};
+use leasehold_persistence::{Config, Database, FenceMode};
 use leasehold_txn::{ConnectionString, Pool};
 
 use crate::failure::Failure;
@@ -17,7 +17,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    pub(super) async fn inspector(&self) -> Result<Inspector, Failure> {
+    pub(super) async fn database(&self) -> Result<Database, Failure> {
         let Some(store) = &self.store else {
             return Err(Failure::input("name the database with --store or LEASEHOLD_STATE_STORE"));
         };
@@ -26,6 +26,6 @@ impl Target {
         let pool = Pool::new(config)?;
         // Nothing is written, so nothing is fenced: the one mode that every database has.
         let config = Config { fence_mode: Some(FenceMode::Update), ..Config::new(pool.dialect()) };
-        Ok(Inspector::new(Database::open(pool, config).await?))
+        Ok(Database::open(pool, config).await?)
     }
 }
