@@ -60,8 +60,12 @@ fn known() -> Vec<String> {
     names.iter().filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned())).collect()
 }
 
+/// Those beside other people's programs are a group of their own: they take long, and have much to install.
 fn is_member(group: &str, name: &str) -> bool {
-    name.strip_prefix(group).is_some_and(|rest| rest.starts_with('-'))
+    match name.strip_suffix("-peers") {
+        Some(_) => group == "peers",
+        None => name.strip_prefix(group).is_some_and(|rest| rest.starts_with('-')),
+    }
 }
 
 /// Runs a group and puts what it printed into the document, in the place of the run before.
@@ -151,6 +155,8 @@ mod tests {
         assert!(is_member("queue", "queue-engine"));
         assert!(!is_member("queue", "queue"));
         assert!(!is_member("que", "queue-engine"));
+        assert!(is_member("peers", "queue-peers"));
+        assert!(!is_member("queue", "queue-peers"));
     }
 
     #[test]

@@ -31,8 +31,8 @@ Usage: cargo xtask <command>
   soak [CRATE]... [--minutes N] [--seed N]
                             the long random and fault runs; writes a report with the seed
   bench [NAME|GROUP]... [-- ARGS]
-                            all benchmarks, or the named ones; a group (queue, lock, server) is also written to
-                            docs/benchmarks.md
+                            all benchmarks, or the named ones; a group (queue, lock, server, peers) is also
+                            written to docs/benchmarks.md; peers -- --install fetches what it is measured beside
   dist [--debug]            the binary that needs no library: built, checked to be static, its size and sha256
   services up|down|status   the test servers, for use by hand
 
