@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use leasehold_persistence::{
-    Archetype, Blob, ConflictResolution, ConflictResolveMode, CreateMode, Error, Executions, FenceMode,
-    SetExecution, Shard, Snapshot, UpdateMode,
+    Archetype, Blob, ConflictResolution, ConflictResolveMode, CreateMode, Error, Executions, SetExecution,
+    Shard, Snapshot, UpdateMode,
 };
 use tokio::task::JoinSet;
 
@@ -240,9 +240,10 @@ pub(crate) async fn storm_on_one_shard_passes(fixture: &Fixture) {
 /// Property 4: concurrency safety. However busy the owner of the past is, what is below the new range when it is taken is
 /// all that ever will be.
 pub(crate) async fn tasks_of_an_owner_end_with_its_range(fixture: &Fixture) {
-    const TAKEOVERS: i64 = 5;
-    // Where writes under a shard conflict with each other its owner sends one at a time.
-    let writers = if fixture.database.fence_mode() == FenceMode::Update { 1 } else { 2 };
+    const TAKEOVERS: i64 = 3;
+    // Where nobody waits a takeover needs a moment without a commit of the owner. Two writers without a pause leave none,
+    // and it gives up: see the consequences in `docs/adr/0018-shard-fence.md`.
+    let writers = if fixture.is_dsql() { 1 } else { 2 };
     let mut shard = fixture.shard(1).await;
     let outside = fixture.outside().await;
     let below = async |range_id: i64| -> BTreeSet<i64> {
