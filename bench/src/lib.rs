@@ -3,7 +3,9 @@
 pub mod pairs;
 pub mod placement;
 pub mod places;
+pub mod plot;
 pub mod rates;
 pub mod round_trips;
 pub mod served;
+pub mod state;
 pub mod tables;

@@ -77,7 +77,9 @@ impl Report {
         let mut tally = Tally::default();
         for name in source::examples() {
             println!("\n== example {name}");
-            let status = cargo().args(["run", "--quiet", "--locked", "--package", &name]).status();
+            let mut command = cargo();
+            command.args(["run", "--quiet", "--locked", "--package", &name]).env("LEASEHOLD_INSTALL", "1");
+            let status = command.status();
             match status.map_err(|error| format!("cannot run the example: {error}"))?.success() {
                 true => tally.passed += 1,
                 false => tally.failed += 1,

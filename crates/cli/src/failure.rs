@@ -139,18 +139,26 @@ impl From<leasehold_locks::Error> for Failure {
     }
 }
 
+impl From<leasehold_persistence::Error> for Failure {
+    fn from(error: leasehold_persistence::Error) -> Self {
+        Failure::new(error.code(), error.class(), error)
+    }
+}
+
 impl From<leasehold_txn::Error> for Failure {
     fn from(error: leasehold_txn::Error) -> Self {
         Failure::new(error.code(), error.class(), error)
     }
 }
 
+#[cfg(feature = "dsql-sim")]
 impl From<leasehold_dsql_sim::Error> for Failure {
     fn from(error: leasehold_dsql_sim::Error) -> Self {
         Failure::new(error.code(), error.class(), error)
     }
 }
 
+#[cfg(feature = "dsql-sim")]
 impl From<leasehold_throwaway::Error> for Failure {
     fn from(error: leasehold_throwaway::Error) -> Self {
         let failure = Failure::new(error.code(), Class::Unavailable, error);

@@ -1,0 +1,27 @@
+//! What operators ask of a database: who owns what, and how far it is. Every statement is a read, and none waits for a lock.
+
+mod execution;
+mod queues;
+mod shards;
+mod task_queues;
+
+pub use execution::{CurrentRun, ExecutionTokens, MapSize};
+pub use queues::{QueueDepth, QueueDepths};
+pub use shards::ShardRange;
+pub use task_queues::{TaskQueueGeneration, TaskQueueLease, TaskQueueName, TaskQueuePosition};
+
+use crate::Database;
+
+/// Looks at a database.
+#[derive(Clone, Debug)]
+pub struct Inspector {
+    database: Database,
+}
+
+impl Inspector {
+    /// Looks at `database`.
+    #[must_use]
+    pub fn new(database: Database) -> Self {
+        Self { database }
+    }
+}
