@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use leasehold_core::Timestamp;
 use leasehold_persistence::{
-    Blob, ClusterMetadatas, Endpoint, EndpointId, Endpoints, Error, Heartbeat, HostId, Membership, NamespaceBy,
-    NamespaceId, NamespaceRecord, Namespaces, Shard, Shards,
+    Blob, ClusterMetadatas, Endpoint, EndpointId, Endpoints, Error, Heartbeat, HostId, Membership,
+    NamespaceBy, NamespaceId, NamespaceRecord, Namespaces, Shard, Shards,
 };
 
 use super::{Write, bytes, prepared, writes};
