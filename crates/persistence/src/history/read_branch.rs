@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn empty_range_is_refused() {
-        for nodes in [(1..1), (5..2)] {
+        for nodes in [1..1, Range { start: 5, end: 2 }] {
             assert!(matches!(request(nodes), Err(Error::InvalidRequest { field: "nodes", .. })));
         }
     }

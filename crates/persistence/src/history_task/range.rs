@@ -68,7 +68,7 @@ mod tests {
         assert!(HistoryTaskRange::times(Category::TIMER, at(1)..at(2)).is_ok());
         for wrong in [
             HistoryTaskRange::ids(Category::TIMER, 1..2),
-            HistoryTaskRange::ids(Category::TRANSFER, 2..1),
+            HistoryTaskRange::ids(Category::TRANSFER, Range { start: 2, end: 1 }),
             HistoryTaskRange::times(Category::REPLICATION, at(1)..at(2)),
             HistoryTaskRange::times(Category::TIMER, at(2)..at(1)),
         ] {
