@@ -4,6 +4,10 @@
 mod changes;
 #[path = "postgres_store/fixture.rs"]
 mod fixture;
+#[path = "shared_store/heard.rs"]
+mod heard;
+#[path = "shared_store/people.rs"]
+mod people;
 #[path = "postgres_store/schema.rs"]
 mod schema;
 

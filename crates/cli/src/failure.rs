@@ -3,7 +3,7 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use leasehold_client::Error as ClientError;
+use leasehold_client::{Error as ClientError, ndjson};
 use leasehold_core::Class;
 
 /// What a command could not do, ready to be shown to a person and told apart by a script.
@@ -163,6 +163,15 @@ impl From<leasehold_throwaway::Error> for Failure {
     fn from(error: leasehold_throwaway::Error) -> Self {
         let failure = Failure::new(error.code(), Class::Unavailable, error);
         failure.next("or give a PostgreSQL that runs: --backing postgres://…")
+    }
+}
+
+impl From<ndjson::Error> for Failure {
+    fn from(error: ndjson::Error) -> Self {
+        match error {
+            ndjson::Error::File { name, source } => Failure::file(&name, source),
+            wrong => Failure::input(wrong.to_string()),
+        }
     }
 }
 

@@ -9,7 +9,6 @@ mod connection;
 mod failure;
 mod instant;
 mod log;
-mod ndjson;
 mod output;
 mod paging;
 mod profile;

@@ -10,7 +10,7 @@ use tokio_postgres::types::{ToSql, Type};
 use crate::attempts::{Attempts, Ended};
 use crate::classify::{Failed, Phase};
 use crate::loan::Loan;
-use crate::{DatabaseError, Failure, Operation, Policy, Pool, Result};
+use crate::{DatabaseError, Failure, Operation, Policy, Pool, Result, parameters_in};
 
 /// The values of a statement's `$1`, `$2`, …, with their types.
 pub type Values<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
@@ -28,6 +28,12 @@ impl<'a> Step<'a> {
     #[must_use]
     pub const fn new(sql: &'a str, values: Values<'a>) -> Self {
         Self { sql, values }
+    }
+
+    /// A statement with as many of the values as it names: those of a script have the same ones by the same numbers.
+    #[must_use]
+    pub fn taking(sql: &'a str, values: Values<'a>) -> Self {
+        Self { sql, values: &values[..parameters_in(sql).min(values.len())] }
     }
 
     fn types(&self) -> Vec<Type> {

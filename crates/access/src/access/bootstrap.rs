@@ -161,9 +161,11 @@ impl Access {
         Ok(())
     }
 
-    /// Listens to what others change, from now on.
+    /// Listens to what others change, from now on. Where nobody is judged nothing is remembered.
     fn hear(&self) {
-        let Some(changes) = &self.0.stores.changes else { return };
+        let Some(changes) = self.0.stores.changes.as_ref().filter(|_| self.0.driver != Driver::None) else {
+            return;
+        };
         self.0.hearing.get_or_init(|| {
             let (changes, caches) = (changes.clone(), self.0.caches.clone());
             let told = move |change: Change| caches.forget(&change);

@@ -4,6 +4,8 @@
 //! role and its user are there, a namespace goes only while no role is in it. Such a condition is judged in the step
 //! that writes. Lists are in byte order of their keys and start at the pivot, or at the next key if it is not there.
 
+#[cfg(feature = "dsql")]
+pub mod dsql;
 #[cfg(feature = "embedded")]
 pub mod embedded;
 mod error;

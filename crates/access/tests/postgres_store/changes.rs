@@ -4,32 +4,10 @@ use std::time::Duration;
 
 use leasehold_access::conformance::Harness;
 use leasehold_access::store::Change;
-use leasehold_access::{
-    Access, ApiKeyRequest, CreatedApiKey, Error, Permission, Principal, RoleBindingRequest, RoleRequest,
-    Stores, UserRequest,
-};
+use leasehold_access::{Permission, Principal, Stores};
 
 use crate::fixture::Postgres;
-
-fn anyone() -> Principal {
-    Principal::anonymous()
-}
-
-async fn user_with_key(server: &Access, username: &str) -> (String, CreatedApiKey) {
-    let request = UserRequest { username: username.to_owned(), ..UserRequest::default() };
-    let user_id = server.create_user(&anyone(), &request).await.expect("creates");
-    let request = ApiKeyRequest { user_id: user_id.clone(), ..ApiKeyRequest::default() };
-    let key = server.create_api_key(&anyone(), &request).await.expect("creates");
-    (user_id, key)
-}
-
-async fn authenticate(server: &Access, key: &CreatedApiKey) -> Result<Principal, Error> {
-    server.authenticate(Some(format!("Bearer {}", key.key.expose()).as_bytes())).await
-}
-
-fn is_unknown(answer: &Result<Principal, Error>) -> bool {
-    matches!(answer, Err(Error::ApiKeyNotFound))
-}
+use crate::people::{anyone, as_worker, authenticate, is_unknown, user_with_key, worker};
 
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
@@ -71,21 +49,15 @@ async fn permissions_changed_on_one_server_count_on_the_other() {
     let (user_id, _) = user_with_key(&one, "ann").await;
     let ann = Principal::user(user_id.clone(), None);
     let may = async |permission| other.authorise(&ann, "", permission).await.is_ok();
-    let role = |permission: Permission| RoleRequest {
-        namespace: "_system".to_owned(),
-        name: "worker".to_owned(),
-        permissions: vec![permission.to_string()],
-    };
-    let binding =
-        RoleBindingRequest { namespace: "_system".to_owned(), role_name: "worker".to_owned(), user_id };
+    let binding = as_worker(user_id);
     assert!(!may(Permission::QueueLease).await, "and that is known from now on");
 
-    one.create_role(&anyone(), &role(Permission::QueueLease)).await.expect("creates");
+    one.create_role(&anyone(), &worker(Permission::QueueLease)).await.expect("creates");
     one.create_role_binding(&anyone(), &binding).await.expect("binds");
     heard.wait_for(&Change::Permissions).await;
     assert!(may(Permission::QueueLease).await);
 
-    one.update_role(&anyone(), &role(Permission::QueueProduce)).await.expect("updates");
+    one.update_role(&anyone(), &worker(Permission::QueueProduce)).await.expect("updates");
     heard.wait_for(&Change::Permissions).await;
     assert!(!may(Permission::QueueLease).await && may(Permission::QueueProduce).await);
 

@@ -1,22 +1,15 @@
 //! A schema of the test's own, stores on it, and a look at it from outside.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use async_trait::async_trait;
 use leasehold_access::conformance::Harness;
 use leasehold_access::store::postgres::PostgresStore;
-use leasehold_access::store::{Change, ChangeFeed};
-use leasehold_access::{Access, Config, Driver, Stores};
-use leasehold_core::{Clock, ManualClock};
+use leasehold_access::{Access, Stores};
+use leasehold_core::ManualClock;
 use leasehold_testkit::pgbouncer::PgBouncer;
 use leasehold_testkit::postgres::{Cluster, Database};
 use leasehold_txn::{ConnectionString, Pool};
-use tokio::sync::mpsc;
 use tokio_postgres::{Client, NoTls};
 
-/// Nothing in a test waits longer.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+use crate::heard::{self, Heard};
 
 pub(crate) struct Postgres {
     pub(crate) url: String,
@@ -52,8 +45,7 @@ impl Postgres {
     }
 
     pub(crate) fn server(&self, stores: Stores) -> Access {
-        let clock: Arc<dyn Clock> = Arc::new(self.clock.clone());
-        Access::new(stores, Config { driver: Driver::Internal, clock, ..Config::default() })
+        heard::server(stores, &self.clock)
     }
 
     /// Sees the schema, does not go through the code under test.
@@ -63,15 +55,8 @@ impl Postgres {
         client
     }
 
-    /// A server, and what it hears after it has acted on it. It hears from when this returns.
     pub(crate) async fn hearing_server(&self) -> (Access, Heard) {
-        let (seen, heard) = mpsc::unbounded_channel();
-        let feed = Arc::new(Seen { inner: self.store(), seen });
-        let server = self.server(self.stores().await.with_changes(feed));
-        server.bootstrap().await.expect("starts");
-        let mut heard = Heard(heard);
-        heard.wait_for(&Change::Everything).await;
-        (server, heard)
+        heard::hearing_server(self.stores().await, &self.clock).await
     }
 }
 
@@ -90,43 +75,5 @@ impl Harness for Pooled {
         let stores = PostgresStore::new(Pool::new(config).expect("pool")).stores();
         assert!(stores.changes.is_none(), "a pooler does not pass news on");
         stores
-    }
-}
-
-struct Seen {
-    inner: PostgresStore,
-    seen: mpsc::UnboundedSender<Change>,
-}
-
-#[async_trait]
-impl ChangeFeed for Seen {
-    async fn run(&self, told: &(dyn Fn(Change) + Send + Sync)) {
-        let pass_on = |change: Change| {
-            told(change.clone());
-            let _ = self.seen.send(change);
-        };
-        self.inner.run(&pass_on).await;
-    }
-}
-
-/// What a server has heard.
-pub(crate) struct Heard(mpsc::UnboundedReceiver<Change>);
-
-impl Heard {
-    pub(crate) async fn next(&mut self) -> Change {
-        let heard = tokio::time::timeout(PATIENCE, self.0.recv()).await.expect("something is heard");
-        heard.expect("the feed goes on")
-    }
-
-    pub(crate) async fn wait_for(&mut self, change: &Change) {
-        let waiting = async {
-            while let Some(heard) = self.0.recv().await {
-                if heard == *change {
-                    return;
-                }
-            }
-            panic!("the feed ended");
-        };
-        tokio::time::timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("{change:?} was not heard"));
     }
 }

@@ -143,6 +143,18 @@ impl Shared {
         }
     }
 
+    /// The same, unless somebody is in the way.
+    pub(crate) fn try_passage(&self, intents: &[Intent], is_late: bool) -> Option<Passage<'_>> {
+        let key_shares = intents.iter().any(|intent| intent.strength == Strength::KeyShare);
+        Some(if key_shares || is_late {
+            Passage::Alone { _guard: self.gate.try_write().ok()? }
+        } else if intents.is_empty() {
+            Passage::Free
+        } else {
+            Passage::Shared { _guard: self.gate.try_read().ok()? }
+        })
+    }
+
     /// Remembers committed intents for as long as a transaction is open that they may concern.
     pub(crate) fn remember(&self, intents: &[Intent]) {
         if !intents.is_empty() {

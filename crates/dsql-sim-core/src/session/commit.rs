@@ -36,18 +36,29 @@ impl Session {
     ) -> Answered<()> {
         self.check_commit(worker, &transaction).await?;
         let ddl = transaction.changes.is_some();
-        let is_late = worker.mode == Mode::Deferred && !worker.log.is_empty();
+        let mut is_late = worker.mode == Mode::Deferred && !worker.log.is_empty();
         let has_writes = !worker.log.is_empty() || !transaction.intents.is_empty() || transaction.rows > 0;
+        let mut passage = match self.shared().try_passage(&transaction.intents, is_late || ddl) {
+            Some(passage) => passage,
+            None => {
+                // Whoever is ahead may wait for rows that were written here, and can push nobody aside who stands in line.
+                if worker.mode == Mode::Live && worker.has_base && !ddl {
+                    worker.undo().await?;
+                    self.shared().counters.add(Count::GivenWay);
+                    is_late = !worker.log.is_empty();
+                }
+                self.shared().passage(&transaction.intents, is_late || ddl).await
+            }
+        };
         let snapshot = transaction.snapshot.unwrap_or_default();
         let push = if ddl { Push::Tables } else { Push::Rows };
         let mut attempt = 0;
-        let passage = loop {
-            let passage = self.shared().passage(&transaction.intents, is_late || ddl).await;
+        loop {
             if self.shared().intents.conflict(&transaction.intents, snapshot) {
                 return Err(Failure::data_conflict().into());
             }
             if !is_late || self.replay(worker, push, &transaction.tables).await? {
-                break passage;
+                break;
             }
             // Who has the rows may be waiting for this very passage, about to commit: he goes first.
             drop(passage);
@@ -57,7 +68,8 @@ impl Session {
                 return Err(Failure::data_conflict().into());
             }
             pause(attempt).await;
-        };
+            passage = self.shared().passage(&transaction.intents, is_late || ddl).await;
+        }
         let rules =
             if has_writes { self.shared().rules_of(worker, &transaction.tables).await? } else { None };
         if worker.mode != Mode::Idle {

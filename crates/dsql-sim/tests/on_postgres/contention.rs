@@ -125,6 +125,45 @@ async fn nobody_waits_for_an_open_transaction() {
     open.commit_conflicts().await;
 }
 
+/// One commits from its log and needs a row that another, in line behind it, has written: that one must let go of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn commits_in_line_do_not_hold_up_the_one_ahead() {
+    let fixture = Fixture::start().await;
+    let setup = fixture.client().await;
+    setup.ok("CREATE TABLE parents (id int PRIMARY KEY)").await;
+    setup
+        .ok("CREATE TABLE children (id int PRIMARY KEY, name int NOT NULL UNIQUE, parent int NOT NULL)")
+        .await;
+    setup.ok("INSERT INTO parents VALUES (1)").await;
+    let mut clients = tokio::task::JoinSet::new();
+    for client in 0..CLIENTS {
+        let session = fixture.client().await;
+        clients.spawn(async move {
+            let mut longest = Duration::ZERO;
+            for turn in 0..30 {
+                let begun = Instant::now();
+                let id = client * 1_000 + turn;
+                let claim = "SELECT id FROM parents WHERE id = 1 FOR UPDATE".to_owned();
+                let insert = format!("INSERT INTO children VALUES ({id}, {turn}, 1) ON CONFLICT DO NOTHING");
+                for sql in ["BEGIN".to_owned(), claim, insert, "COMMIT".to_owned()] {
+                    if let Err(told) = session.run(&sql).await {
+                        assert!(told.starts_with("40001"), "{sql}: {told}");
+                        session.ok("ROLLBACK").await;
+                        break;
+                    }
+                }
+                longest = longest.max(begun.elapsed());
+            }
+            longest
+        });
+    }
+    let longest = clients.join_all().await.into_iter().max().expect("clients");
+    assert!(longest < Duration::from_secs(4), "{longest:?}: PostgreSQL's own limit ended it");
+    let twice = "SELECT count(*) FROM (SELECT name FROM children GROUP BY name HAVING count(*) > 1) AS twice";
+    assert_eq!(setup.ok(twice).await, "0");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn statements_alone_lose_or_count() {

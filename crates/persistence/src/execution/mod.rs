@@ -13,6 +13,8 @@ mod get_current;
 mod guarded;
 mod key;
 mod maps;
+#[cfg(test)]
+mod modes;
 mod mutation;
 mod set;
 mod snapshot;

@@ -2,8 +2,9 @@
 
 #![allow(dead_code, unused_macros)] // Not on PostgreSQL, which cannot.
 
-use super::execution_faults::{WRITES, expected, of_shard, prepare};
+use super::execution_faults::{WRITES, expected, prepare};
 use crate::fixture::Fixture;
+use crate::fixture::runs::tables_of;
 
 macro_rules! execution_conflict_cases {
     ($target:ident) => {
@@ -18,19 +19,21 @@ macro_rules! execution_conflict_cases {
 pub(crate) async fn conflict_at_any_point_is_not_seen(fixture: &Fixture) {
     let mut shards = 1..;
     let mut next_shard = move || shards.next().expect("another shard");
-    let executions = fixture.executions();
+    let (executions, outside) = (fixture.executions(), &fixture.outside().await);
     for write in &WRITES {
         let name = write.name;
-        let (_, after) = expected(fixture, write, next_shard()).await;
-        for action in ["conflict_at_statement", "schema_conflict_at_statement", "conflict_at_commit"] {
-            for nth in 1.. {
+        let (_, after) = expected(fixture, outside, write, next_shard()).await;
+        for (action, step) in
+            [("conflict_at_statement", 1), ("schema_conflict_at_statement", 7), ("conflict_at_commit", 1)]
+        {
+            for nth in (1..).step_by(step) {
                 let shard_id = next_shard();
                 prepare(fixture, shard_id).await;
                 fixture.arm(&format!(r#"{{"name": "a", "action": "{action}", "nth": {nth}}}"#));
                 (write.run)(&executions, shard_id).await.unwrap_or_else(|error| panic!("{name}: {error:?}"));
                 let fired = fixture.fired();
                 fixture.disarm();
-                assert!(of_shard(fixture, shard_id).await == after, "{name} {action} at {nth}");
+                assert!(tables_of(outside, shard_id).await == after, "{name} {action} at {nth}");
                 if fired == 0 {
                     assert!(nth > 1, "{name} {action}");
                     break;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use leasehold_persistence::{
-    Archetype, Blob, ConflictResolution, ConflictResolveMode, CreateMode, Error, Executions, FenceMode,
-    SetExecution, Shard, Snapshot, UpdateMode,
+    Archetype, Blob, ConflictResolution, ConflictResolveMode, CreateMode, Error, Executions, SetExecution,
+    Shard, Snapshot, UpdateMode,
 };
 use tokio::task::JoinSet;
 
@@ -22,6 +22,7 @@ macro_rules! execution_contention_cases {
             execution_contention:
             one_of_many_creators_makes_the_current_run,
             one_of_two_writers_spends_each_token,
+            reader_sees_every_part_of_one_write,
             storm_on_one_shard_passes,
             tasks_of_an_owner_end_with_its_range,
         );
@@ -128,7 +129,7 @@ async fn spend(
 /// Property 2: conditional atomicity. For each way to spend a token two writers at once: one does, the other is told which
 /// token is stored now, and every part is the winner's.
 pub(crate) async fn one_of_two_writers_spends_each_token(fixture: &Fixture) {
-    const ROUNDS: i64 = 17;
+    const ROUNDS: i64 = 9;
     fixture.shard(1).await;
     let executions = fixture.executions();
     let outside = fixture.outside().await;
@@ -176,6 +177,37 @@ pub(crate) async fn one_of_two_writers_spends_each_token(fixture: &Fixture) {
     }
 }
 
+/// Every part of a run has the mark of the write that wrote it last.
+pub(crate) async fn reader_sees_every_part_of_one_write(fixture: &Fixture) {
+    const WRITES: u8 = 60;
+    fixture.shard(1).await;
+    let executions = fixture.executions();
+    let first = marked(snapshot(run("orders", 1, 1)), 1);
+    executions.create(&create(1, CreateMode::BrandNew, first)).await.expect("a run");
+    let writer = fixture.executions();
+    let writer = tokio::spawn(async move {
+        for mark in 2..=WRITES {
+            let marked = marked(snapshot(run("orders", 1, i64::from(mark))), mark);
+            let mut change = mutation(marked.run);
+            change.upserts = marked.maps;
+            change.clear_buffered_events = true;
+            change.new_buffered_events = Some(Blob::proto3(vec![mark]));
+            writer.update(&update(UpdateMode::UpdateCurrent, change, None)).await.expect("a change");
+        }
+    });
+    let mut seen = BTreeSet::new();
+    while !writer.is_finished() {
+        let found = executions.get(&key_of("orders", 1)).await.expect("the run");
+        let mark = &found.record.info;
+        let parts = [&found.maps.activities[&1], &found.maps.timers["timer 1"], &found.maps.signals[&1]];
+        let is_one = parts.into_iter().chain(&found.buffered_events).all(|part| part == mark);
+        assert!(is_one, "{found:?}");
+        seen.insert(found.record.db_record_version);
+    }
+    writer.await.expect("no panic");
+    assert!(seen.len() > 2, "the reader was never beside the writer");
+}
+
 /// Every write is for a run of its own, so each is served, however they conflict over the row of the shard.
 pub(crate) async fn storm_on_one_shard_passes(fixture: &Fixture) {
     const WRITERS: u8 = 4;
@@ -208,9 +240,10 @@ pub(crate) async fn storm_on_one_shard_passes(fixture: &Fixture) {
 /// Property 4: concurrency safety. However busy the owner of the past is, what is below the new range when it is taken is
 /// all that ever will be.
 pub(crate) async fn tasks_of_an_owner_end_with_its_range(fixture: &Fixture) {
-    const TAKEOVERS: i64 = 5;
-    // Where writes under a shard conflict with each other its owner sends one at a time.
-    let writers = if fixture.database.fence_mode() == FenceMode::Update { 1 } else { 2 };
+    const TAKEOVERS: i64 = 3;
+    // Where nobody waits a takeover needs a moment without a commit of the owner. Two writers without a pause leave none,
+    // and it gives up: see the consequences in `docs/adr/0018-shard-fence.md`.
+    let writers = if fixture.is_dsql() { 1 } else { 2 };
     let mut shard = fixture.shard(1).await;
     let outside = fixture.outside().await;
     let below = async |range_id: i64| -> BTreeSet<i64> {

@@ -9,10 +9,11 @@ use leasehold_persistence::{
     Run, SetExecution, UpdateExecution, UpdateMode,
 };
 use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
+use tokio_postgres::Client;
 
 use crate::fixture::Fixture;
 use crate::fixture::runs::{
-    completed, keys_of, maps, mutation, run, run_id, snapshot, tables, tasks, zombie,
+    completed, keys_of, maps, mutation, run, run_id, snapshot, tables_of, tasks, zombie,
 };
 
 macro_rules! execution_fault_cases {
@@ -191,27 +192,17 @@ pub(crate) const WRITES: [Write; 7] = [
 
 pub(crate) type Tables = BTreeMap<String, Vec<String>>;
 
-/// What is stored under a shard, written as if it were the shard 0.
-pub(crate) async fn of_shard(fixture: &Fixture, shard_id: i32) -> Tables {
-    let marks = [format!("\"shard_id\":{shard_id},"), format!("\"shard_id\": {shard_id},")];
-    let mut all = tables(&fixture.outside().await).await;
-    for rows in all.values_mut() {
-        rows.retain(|row| marks.iter().any(|mark| row.contains(mark)));
-        rows.iter_mut().for_each(|row| {
-            for mark in &marks {
-                *row = row.replace(mark, "");
-            }
-        });
-    }
-    all
-}
-
 /// What is stored before and after each write.
-pub(crate) async fn expected(fixture: &Fixture, write: &Write, shard_id: i32) -> (Tables, Tables) {
+pub(crate) async fn expected(
+    fixture: &Fixture,
+    outside: &Client,
+    write: &Write,
+    shard_id: i32,
+) -> (Tables, Tables) {
     prepare(fixture, shard_id).await;
-    let before = of_shard(fixture, shard_id).await;
+    let before = tables_of(outside, shard_id).await;
     (write.run)(&fixture.executions(), shard_id).await.expect("a write");
-    let after = of_shard(fixture, shard_id).await;
+    let after = tables_of(outside, shard_id).await;
     assert_ne!(before, after, "{}", write.name);
     (before, after)
 }
@@ -221,10 +212,10 @@ pub(crate) async fn expected(fixture: &Fixture, write: &Write, shard_id: i32) ->
 pub(crate) async fn lost_answer_to_commit_leaves_all_or_nothing(fixture: &Fixture) {
     let mut shards = 1..;
     let mut next_shard = move || shards.next().expect("another shard");
-    let calm = fixture.executions();
+    let (calm, outside) = (fixture.executions(), &fixture.outside().await);
     for write in &WRITES {
         let name = write.name;
-        let (before, after) = expected(fixture, write, next_shard()).await;
+        let (before, after) = expected(fixture, outside, write, next_shard()).await;
         for (action, happens) in [(Action::Cut, false), (Action::DropReply, true)] {
             let shard_id = next_shard();
             prepare(fixture, shard_id).await;
@@ -234,14 +225,14 @@ pub(crate) async fn lost_answer_to_commit_leaves_all_or_nothing(fixture: &Fixtur
             let answer = (write.run)(&executions, shard_id).await;
             assert!(matches!(answer, Err(Error::UnknownOutcome { .. })), "{name} {action:?}: {answer:?}");
             assert_eq!(rule.count(), 1, "{name} {action:?}");
-            let stored = of_shard(fixture, shard_id).await;
+            let stored = tables_of(outside, shard_id).await;
             assert!(stored == if happens { after.clone() } else { before.clone() }, "{name} {action:?}");
             if let Some(happened) = write.happened {
                 assert_eq!(happened(&calm, shard_id).await, happens, "{name} {action:?}");
             }
             if !happens {
                 (write.run)(&calm, shard_id).await.unwrap_or_else(|error| panic!("{name}: {error:?}"));
-                assert!(of_shard(fixture, shard_id).await == after, "{name} {action:?}");
+                assert!(tables_of(outside, shard_id).await == after, "{name} {action:?}");
             }
         }
     }
@@ -250,13 +241,14 @@ pub(crate) async fn lost_answer_to_commit_leaves_all_or_nothing(fixture: &Fixtur
 /// Property 6: integrity under failures. The connection ends at the n-th statement, for every n: nothing was committed, and
 /// the answer says so.
 pub(crate) async fn connection_cut_at_any_statement_leaves_nothing(fixture: &Fixture) {
+    let outside = &fixture.outside().await;
     for (shard_id, write) in (1..).zip(&WRITES) {
         let name = write.name;
         if write.commit != COMMIT {
             continue;
         }
         prepare(fixture, shard_id).await;
-        let before = of_shard(fixture, shard_id).await;
+        let before = tables_of(outside, shard_id).await;
         let mut cuts = 0;
         loop {
             let proxy = FaultProxy::start(fixture.address()).await.expect("a proxy");
@@ -269,10 +261,10 @@ pub(crate) async fn connection_cut_at_any_statement_leaves_nothing(fixture: &Fix
                 break;
             }
             assert!(matches!(answer, Err(Error::Unavailable { .. })), "{name} at {cuts}: {answer:?}");
-            assert!(of_shard(fixture, shard_id).await == before, "{name} at {cuts}");
+            assert!(tables_of(outside, shard_id).await == before, "{name} at {cuts}");
             cuts += 1;
         }
         assert!(cuts > 1, "{name} has more than one statement");
-        assert!(of_shard(fixture, shard_id).await != before, "{name}");
+        assert!(tables_of(outside, shard_id).await != before, "{name}");
     }
 }

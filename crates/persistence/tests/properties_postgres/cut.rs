@@ -6,7 +6,7 @@ use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
 use crate::fixture::{Change, Content, Fixture};
 use crate::writes::all;
 
-/// The whole statement: `BEGIN … READ COMMITTED` has its letters too.
+/// The whole statement, and the whole of its answer: `BEGIN … READ COMMITTED` has its letters too.
 const COMMIT: &[u8] = b"COMMIT\0";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -15,7 +15,8 @@ async fn lost_commit_is_unknown_and_the_write_is_whole_or_absent() {
     let fixture = Fixture::postgres().await;
     let outside = fixture.outside().await;
     let (mut seed, mut cut) = (0, 0);
-    for (action, happened) in [(Action::Cut, false), (Action::DropReply, true)] {
+    let (request, reply) = (Trigger::Request(COMMIT.to_vec()), Trigger::Reply(COMMIT.to_vec()));
+    for (trigger, happened) in [(request, false), (reply, true)] {
         for write in all() {
             let proxy = FaultProxy::start(fixture.address()).await.expect("a proxy");
             let database = fixture.by_way_of(proxy.address(), None).await;
@@ -26,7 +27,7 @@ async fn lost_commit_is_unknown_and_the_write_is_whole_or_absent() {
             let prepared = (write.prepare)(fixture.database.clone(), seed + 2).await;
             seed += 2;
             let before = Content::of(&outside).await;
-            let rule = proxy.add(Rule::on(Trigger::Request(COMMIT.to_vec())).then(action));
+            let rule = proxy.add(Rule::on(trigger.clone()).then(Action::Cut));
             let answer = prepared(database.clone()).await;
             if rule.count() == 0 {
                 // A statement that is a transaction by itself sends no COMMIT.
@@ -35,14 +36,14 @@ async fn lost_commit_is_unknown_and_the_write_is_whole_or_absent() {
             }
             cut += 1;
             let error = answer.expect_err("a lost COMMIT");
-            assert!(matches!(error, Error::UnknownOutcome { .. }), "{} {action:?}: {error:?}", write.name);
+            assert!(matches!(error, Error::UnknownOutcome { .. }), "{} {trigger:?}: {error:?}", write.name);
             proxy.clear();
             ended(&outside).await;
             let change = before.until(&Content::of(&outside).await);
-            assert_eq!(change, if happened { wanted } else { Change::new() }, "{} {action:?}", write.name);
+            assert_eq!(change, if happened { wanted } else { Change::new() }, "{} {trigger:?}", write.name);
             let again = prepared(database).await;
             let code = again.as_ref().err().map(Error::code);
-            assert_eq!(code, write.again.filter(|_| happened), "{} {action:?}: {again:?}", write.name);
+            assert_eq!(code, write.again.filter(|_| happened), "{} {trigger:?}: {again:?}", write.name);
         }
     }
     assert!(cut > 20, "{cut} transactions");

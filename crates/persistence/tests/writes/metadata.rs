@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use leasehold_core::Timestamp;
 use leasehold_persistence::{
-    Blob, ClusterMetadatas, Endpoint, EndpointId, Endpoints, Heartbeat, HostId, Membership, NamespaceBy,
-    NamespaceId, NamespaceRecord, Namespaces, Shard, Shards,
+    Blob, ClusterMetadatas, Endpoint, EndpointId, Endpoints, Error, Heartbeat, HostId, Membership,
+    NamespaceBy, NamespaceId, NamespaceRecord, Namespaces, Shard, Shards,
 };
 
 use super::{Write, bytes, prepared, writes};
@@ -30,6 +30,18 @@ fn heartbeat(seed: u16, ttl: Duration) -> Heartbeat {
 
 fn endpoint(seed: u16, version: i64) -> Endpoint {
     Endpoint { id: EndpointId::from_bytes(bytes(seed)), blob: blob(1), version }
+}
+
+/// Saves an endpoint, however often others are faster; the version of the table after it.
+async fn saved(endpoints: &Endpoints, seed: u16) -> i64 {
+    loop {
+        let table = endpoints.table_version().await.expect("a version");
+        match endpoints.save(&endpoint(seed, 0), table).await {
+            Ok(()) => return table + 1,
+            Err(Error::ConditionFailed { .. }) => {}
+            Err(error) => panic!("{error:?}"),
+        }
+    }
 }
 
 writes! {
@@ -96,27 +108,16 @@ writes! {
         prepared(move |database| async move { Membership::new(database).prune(10).await.map(drop) })
     };
     "nexus.save_first", Some("state.condition_failed"), |database, seed| {
-        let endpoints = Endpoints::new(database);
-        let mut table = endpoints.table_version().await.expect("a version");
-        if table == 0 {
-            // The first of all also makes the version of the table.
-            endpoints.save(&endpoint(u16::MAX, 0), 0).await.expect("an endpoint");
-            table = 1;
-        }
+        // The first of all also makes the version of the table; this is not to be that one.
+        let table = saved(&Endpoints::new(database), u16::MAX - seed).await;
         prepared(move |database| async move { Endpoints::new(database).save(&endpoint(seed, 0), table).await })
     };
     "nexus.save", Some("state.condition_failed"), |database, seed| {
-        let endpoints = Endpoints::new(database);
-        let table = endpoints.table_version().await.expect("a version");
-        endpoints.save(&endpoint(seed, 0), table).await.expect("an endpoint");
-        prepared(move |database| async move { Endpoints::new(database).save(&endpoint(seed, 1), table + 1).await })
+        let table = saved(&Endpoints::new(database), seed).await;
+        prepared(move |database| async move { Endpoints::new(database).save(&endpoint(seed, 1), table).await })
     };
     "nexus.delete", Some("state.condition_failed"), |database, seed| {
-        let endpoints = Endpoints::new(database);
-        let table = endpoints.table_version().await.expect("a version");
-        endpoints.save(&endpoint(seed, 0), table).await.expect("an endpoint");
-        prepared(move |database| async move {
-            Endpoints::new(database).delete(endpoint(seed, 1).id, table + 1).await
-        })
+        let table = saved(&Endpoints::new(database), seed).await;
+        prepared(move |database| async move { Endpoints::new(database).delete(endpoint(seed, 1).id, table).await })
     };
 }

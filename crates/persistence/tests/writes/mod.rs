@@ -17,12 +17,15 @@ pub(crate) type Writing = Pin<Box<dyn Future<Output = Result<()>> + Send>>;
 /// A write with all that it needs to know, tokens too. Done twice, it is the same request twice.
 pub(crate) type Prepared = Box<dyn Fn(Database) -> Writing + Send + Sync>;
 
+/// A write about to be known.
+pub(crate) type Preparing = Pin<Box<dyn Future<Output = Prepared> + Send>>;
+
 /// One write of a store.
 pub(crate) struct Write {
     pub(crate) name: &'static str,
     /// Makes what must be there before, and reads the tokens. Every seed has rows of its own, but for those of which a
     /// database has one.
-    pub(crate) prepare: fn(Database, u16) -> Pin<Box<dyn Future<Output = Prepared> + Send>>,
+    pub(crate) prepare: fn(Database, u16) -> Preparing,
     /// What it answers when it was done already: an error of this code, or, without one, success again.
     pub(crate) again: Option<&'static str>,
 }

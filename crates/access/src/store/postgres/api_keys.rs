@@ -4,7 +4,7 @@ use leasehold_txn::Operation;
 use leasehold_txn::tokio_postgres::Row;
 use leasehold_txn::tokio_postgres::types::Type;
 
-use super::errors::{error_of, violated};
+use super::script::Script;
 use super::time::{from_postgres, to_postgres};
 use super::{PostgresStore, column, is_nowhere, limit, pivot, unusable};
 use crate::store::{ApiKeyAdded, ApiKeyStore, Result};
@@ -43,7 +43,7 @@ impl ApiKeyStore for PostgresStore {
         let added = self
             .write(
                 ADD,
-                include_str!("sql/api_key_add.sql"),
+                &self.statements.api_key_add,
                 &[
                     (&key.id, Type::TEXT),
                     (&key.hash.to_text(), Type::TEXT),
@@ -59,11 +59,11 @@ impl ApiKeyStore for PostgresStore {
             .await;
         match added {
             Ok(_) => Ok(ApiKeyAdded::Added),
-            Err(error) => match violated(&error) {
+            Err(error) => match error.violated() {
                 Some("leasehold_api_keys_pkey") => Ok(ApiKeyAdded::IdExists),
                 Some("leasehold_api_keys_hash_key") => Ok(ApiKeyAdded::HashExists),
                 Some("leasehold_api_keys_user_fkey") => Ok(ApiKeyAdded::UserMissing),
-                _ => Err(error_of(ADD, error)),
+                _ => Err(error.into_error(ADD)),
             },
         }
     }
@@ -83,15 +83,19 @@ impl ApiKeyStore for PostgresStore {
         if is_nowhere(id) {
             return Ok(false);
         }
-        let deleted = self.write(DELETE, include_str!("sql/api_key_delete.sql"), &[(&id, Type::TEXT)]).await;
-        Ok(!deleted.map_err(|error| error_of(DELETE, error))?.is_empty())
+        let deleted = self.write(DELETE, &self.statements.api_key_delete, &[(&id, Type::TEXT)]).await;
+        Ok(!deleted.map_err(|error| error.into_error(DELETE))?.is_empty())
     }
 
     async fn update_last_used(&self, id: &str, used_at: Timestamp) -> Result<()> {
-        let sql = include_str!("sql/api_key_update_last_used.sql");
+        let script = Script::one(&[include_str!("sql/api_key_update_last_used.sql")]);
         let updated = self
-            .write(UPDATE_LAST_USED, sql, &[(&id, Type::TEXT), (&to_postgres(used_at), Type::TIMESTAMPTZ)])
+            .write(
+                UPDATE_LAST_USED,
+                &script,
+                &[(&id, Type::TEXT), (&to_postgres(used_at), Type::TIMESTAMPTZ)],
+            )
             .await;
-        updated.map(drop).map_err(|error| error_of(UPDATE_LAST_USED, error))
+        updated.map(drop).map_err(|error| error.into_error(UPDATE_LAST_USED))
     }
 }

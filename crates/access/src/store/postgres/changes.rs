@@ -2,47 +2,41 @@
 
 use std::time::Duration;
 
-use async_trait::async_trait;
 use leasehold_txn::Listener;
 
 use super::PostgresStore;
-use crate::store::{Change, ChangeFeed};
+use crate::store::Change;
 
 /// Pauses between attempts to connect double from the first to the longest.
 const PAUSE_FIRST: Duration = Duration::from_millis(100);
 const PAUSE_MAX: Duration = Duration::from_secs(10);
 
-#[async_trait]
-impl ChangeFeed for PostgresStore {
-    async fn run(&self, told: &(dyn Fn(Change) + Send + Sync)) {
-        let mut pause = PAUSE_FIRST;
-        loop {
-            if let Some(mut listener) = self.listen().await {
-                pause = PAUSE_FIRST;
-                told(Change::Everything);
-                while let Some(heard) = listener.next().await {
-                    told(read(heard.payload()));
-                }
-                tracing::debug!("the connection for changes of access was lost");
+pub(super) async fn hear(store: &PostgresStore, told: &(dyn Fn(Change) + Send + Sync)) {
+    let mut pause = PAUSE_FIRST;
+    loop {
+        if let Some(mut listener) = listen(store).await {
+            pause = PAUSE_FIRST;
+            told(Change::Everything);
+            while let Some(heard) = listener.next().await {
+                told(read(heard.payload()));
             }
-            tokio::time::sleep(pause).await;
-            pause = PAUSE_MAX.min(pause * 2);
+            tracing::debug!("the connection for changes of access was lost");
         }
+        tokio::time::sleep(pause).await;
+        pause = PAUSE_MAX.min(pause * 2);
     }
 }
 
-impl PostgresStore {
-    /// `None` while there is no server, or no table yet.
-    async fn listen(&self) -> Option<Listener> {
-        let listener = Listener::connect(&self.pool)
-            .await
-            .inspect_err(|error| tracing::debug!(code = error.code(), "no connection for changes of access"))
-            .ok()?;
-        let rows = listener.client().query_typed(include_str!("sql/channel.sql"), &[]).await.ok()?;
-        let channel: Option<&str> = rows.first()?.try_get(0).ok()?;
-        listener.batch_execute(&format!("LISTEN {}", channel?)).await.ok()?;
-        Some(listener)
-    }
+/// `None` while there is no server, or no table yet.
+async fn listen(store: &PostgresStore) -> Option<Listener> {
+    let listener = Listener::connect(&store.pool)
+        .await
+        .inspect_err(|error| tracing::debug!(code = error.code(), "no connection for changes of access"))
+        .ok()?;
+    let rows = listener.client().query_typed(include_str!("sql/channel.sql"), &[]).await.ok()?;
+    let channel: Option<&str> = rows.first()?.try_get(0).ok()?;
+    listener.batch_execute(&format!("LISTEN {}", channel?)).await.ok()?;
+    Some(listener)
 }
 
 /// What a later release has words for that this one has not may be anything.

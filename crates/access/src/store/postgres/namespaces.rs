@@ -4,7 +4,7 @@ use leasehold_txn::Operation;
 use leasehold_txn::tokio_postgres::Row;
 use leasehold_txn::tokio_postgres::types::Type;
 
-use super::errors::{error_of, violated};
+use super::script::Script;
 use super::time::{from_postgres, to_postgres};
 use super::{PostgresStore, column, is_nowhere, limit, pivot, unusable};
 use crate::store::{Deleted, NamespaceStore, Result};
@@ -47,7 +47,7 @@ impl NamespaceStore for PostgresStore {
         let added = self
             .write(
                 ADD,
-                include_str!("sql/namespace_add.sql"),
+                &Script::one(&[include_str!("sql/namespace_add.sql")]),
                 &[
                     (&info.name.as_str(), Type::TEXT),
                     (&info.description, Type::TEXT),
@@ -56,7 +56,7 @@ impl NamespaceStore for PostgresStore {
                 ],
             )
             .await;
-        Ok(!added.map_err(|error| error_of(ADD, error))?.is_empty())
+        Ok(!added.map_err(|error| error.into_error(ADD))?.is_empty())
     }
 
     async fn update(&self, name: &Namespace, description: &str, api_key_tag: Option<&Tag>) -> Result<bool> {
@@ -64,11 +64,11 @@ impl NamespaceStore for PostgresStore {
         let updated = self
             .write(
                 UPDATE,
-                include_str!("sql/namespace_update.sql"),
+                &Script::one(&[include_str!("sql/namespace_update.sql")]),
                 &[(&name.as_str(), Type::TEXT), (&description, Type::TEXT), (&tag, Type::TEXT)],
             )
             .await;
-        Ok(!updated.map_err(|error| error_of(UPDATE, error))?.is_empty())
+        Ok(!updated.map_err(|error| error.into_error(UPDATE))?.is_empty())
     }
 
     async fn list(&self, from: &str, at_most: usize) -> Result<Vec<NamespaceInfo>> {
@@ -82,12 +82,12 @@ impl NamespaceStore for PostgresStore {
         if is_nowhere(name.as_str()) {
             return Ok(Deleted::Missing);
         }
-        let sql = include_str!("sql/namespace_delete.sql");
-        match self.write(DELETE, sql, &[(&name.as_str(), Type::TEXT)]).await {
+        let script = &self.statements.namespace_delete;
+        match self.write(DELETE, script, &[(&name.as_str(), Type::TEXT)]).await {
             Ok(rows) if rows.is_empty() => Ok(Deleted::Missing),
             Ok(_) => Ok(Deleted::Deleted),
-            Err(error) if violated(&error) == Some("leasehold_roles_namespace_fkey") => Ok(Deleted::InUse),
-            Err(error) => Err(error_of(DELETE, error)),
+            Err(error) if error.violated() == Some("leasehold_roles_namespace_fkey") => Ok(Deleted::InUse),
+            Err(error) => Err(error.into_error(DELETE)),
         }
     }
 }

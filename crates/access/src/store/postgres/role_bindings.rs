@@ -1,10 +1,10 @@
 use async_trait::async_trait;
 use leasehold_queue::Namespace;
+use leasehold_txn::Operation;
 use leasehold_txn::tokio_postgres::Row;
 use leasehold_txn::tokio_postgres::types::Type;
-use leasehold_txn::{Error as TxnError, Operation};
 
-use super::errors::{error_of, violated};
+use super::errors::Unwritten;
 use super::namespaces;
 use super::time::{from_postgres, to_postgres};
 use super::{PostgresStore, column, is_nowhere, limit, pivot};
@@ -27,14 +27,14 @@ fn decode(row: &Row) -> Result<RoleBinding> {
 }
 
 /// What a constraint says of a binding that it refused.
-fn refused(error: TxnError) -> Result<RoleBindingAdded> {
-    match violated(&error) {
+fn refused(error: Unwritten) -> Result<RoleBindingAdded> {
+    match error.violated() {
         Some("leasehold_role_bindings_pkey" | "leasehold_role_bindings_bound_key") => {
             Ok(RoleBindingAdded::Exists)
         }
         Some("leasehold_role_bindings_role_fkey") => Ok(RoleBindingAdded::RoleMissing),
         Some("leasehold_role_bindings_user_fkey") => Ok(RoleBindingAdded::UserMissing),
-        _ => Err(error_of(ADD, error)),
+        _ => Err(error.into_error(ADD)),
     }
 }
 
@@ -44,7 +44,7 @@ impl RoleBindingStore for PostgresStore {
         let added = self
             .write(
                 ADD,
-                include_str!("sql/role_binding_add.sql"),
+                &self.statements.role_binding_add,
                 &[
                     (&binding.id, Type::TEXT),
                     (&binding.namespace.as_str(), Type::TEXT),
@@ -61,7 +61,7 @@ impl RoleBindingStore for PostgresStore {
         let added = self
             .write(
                 ADD,
-                include_str!("sql/role_binding_add_once.sql"),
+                &self.statements.role_binding_add_once,
                 &[
                     (&binding.id, Type::TEXT),
                     (&binding.namespace.as_str(), Type::TEXT),
@@ -117,11 +117,11 @@ impl RoleBindingStore for PostgresStore {
         let deleted = self
             .write(
                 DELETE,
-                include_str!("sql/role_binding_delete.sql"),
+                &self.statements.role_binding_delete,
                 &[(&namespace.as_str(), Type::TEXT), (&user_id, Type::TEXT), (&role_id, Type::TEXT)],
             )
             .await;
-        Ok(!deleted.map_err(|error| error_of(DELETE, error))?.is_empty())
+        Ok(!deleted.map_err(|error| error.into_error(DELETE))?.is_empty())
     }
 
     async fn permissions_of(
@@ -137,7 +137,7 @@ impl RoleBindingStore for PostgresStore {
         let rows = self
             .read(
                 PERMISSIONS,
-                include_str!("sql/role_binding_permissions.sql"),
+                self.statements.role_binding_permissions,
                 &[(&user_id, Type::TEXT), (&namespace.as_str(), Type::TEXT), (&limit, Type::INT8)],
             )
             .await;

@@ -4,7 +4,6 @@ use leasehold_txn::Operation;
 use leasehold_txn::tokio_postgres::Row;
 use leasehold_txn::tokio_postgres::types::Type;
 
-use super::errors::{error_of, violated};
 use super::namespaces;
 use super::time::{from_postgres, to_postgres};
 use super::{PostgresStore, column, is_nowhere, limit, pivot};
@@ -39,7 +38,7 @@ impl RoleStore for PostgresStore {
         if is_nowhere(namespace.as_str()) || is_nowhere(name) {
             return Ok(None);
         }
-        let sql = include_str!("sql/role_get.sql");
+        let sql = self.statements.role_get;
         let rows = self.read(GET, sql, &[(&namespace.as_str(), Type::TEXT), (&name, Type::TEXT)]).await?;
         rows.first().map(decode).transpose()
     }
@@ -48,7 +47,7 @@ impl RoleStore for PostgresStore {
         let added = self
             .write(
                 ADD,
-                include_str!("sql/role_add.sql"),
+                &self.statements.role_add,
                 &[
                     (&role.id, Type::TEXT),
                     (&role.namespace.as_str(), Type::TEXT),
@@ -60,19 +59,19 @@ impl RoleStore for PostgresStore {
             .await;
         match added {
             Ok(_) => Ok(RoleAdded::Added),
-            Err(error) => match violated(&error) {
+            Err(error) => match error.violated() {
                 Some("leasehold_roles_pkey" | "leasehold_roles_name_key") => Ok(RoleAdded::Exists),
                 Some("leasehold_roles_namespace_fkey") => Ok(RoleAdded::NamespaceMissing),
-                _ => Err(error_of(ADD, error)),
+                _ => Err(error.into_error(ADD)),
             },
         }
     }
 
     async fn update(&self, id: &str, permissions: &[Permission]) -> Result<bool> {
-        let sql = include_str!("sql/role_update.sql");
+        let script = &self.statements.role_update;
         let updated =
-            self.write(UPDATE, sql, &[(&id, Type::TEXT), (&texts(permissions), Type::TEXT_ARRAY)]).await;
-        Ok(!updated.map_err(|error| error_of(UPDATE, error))?.is_empty())
+            self.write(UPDATE, script, &[(&id, Type::TEXT), (&texts(permissions), Type::TEXT_ARRAY)]).await;
+        Ok(!updated.map_err(|error| error.into_error(UPDATE))?.is_empty())
     }
 
     async fn list(&self, namespace: &Namespace, from: &str, at_most: usize) -> Result<Vec<Role>> {
@@ -83,7 +82,7 @@ impl RoleStore for PostgresStore {
         let rows = self
             .read(
                 LIST,
-                include_str!("sql/role_list.sql"),
+                self.statements.role_list,
                 &[(&pivot, Type::TEXT), (&limit, Type::INT8), (&namespace.as_str(), Type::TEXT)],
             )
             .await;
@@ -91,11 +90,11 @@ impl RoleStore for PostgresStore {
     }
 
     async fn delete(&self, id: &str) -> Result<Deleted> {
-        match self.write(DELETE, include_str!("sql/role_delete.sql"), &[(&id, Type::TEXT)]).await {
+        match self.write(DELETE, &self.statements.role_delete, &[(&id, Type::TEXT)]).await {
             Ok(rows) if rows.is_empty() => Ok(Deleted::Missing),
             Ok(_) => Ok(Deleted::Deleted),
-            Err(error) if violated(&error) == Some("leasehold_role_bindings_role_fkey") => Ok(Deleted::InUse),
-            Err(error) => Err(error_of(DELETE, error)),
+            Err(error) if error.violated() == Some("leasehold_role_bindings_role_fkey") => Ok(Deleted::InUse),
+            Err(error) => Err(error.into_error(DELETE)),
         }
     }
 }

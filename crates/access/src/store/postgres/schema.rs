@@ -1,12 +1,13 @@
-//! The tables.
+//! PostgreSQL: its tables, and what it has that others have not.
 
-use std::sync::atomic::Ordering;
+use async_trait::async_trait;
+use leasehold_txn::{Error as TxnError, Operation, Pipeline, Policy, Step};
 
-use leasehold_txn::{Error as TxnError, Operation, Pipeline, Step};
+use super::dialect::Dialect;
+use super::{PostgresStore, changes, rows};
+use crate::store::Change;
 
-use super::{PostgresStore, rows};
-
-const SETUP: Operation = Operation::new("access.setup");
+pub(in crate::store) const SETUP: Operation = Operation::new("access.setup");
 
 /// In an order in which each finds those it names.
 const STATEMENTS: [&str; 10] = [
@@ -22,29 +23,36 @@ const STATEMENTS: [&str; 10] = [
     include_str!("sql/schema_access_marks.sql"),
 ];
 
-impl PostgresStore {
-    /// Makes the tables if they are not there. A failure is not remembered: the next call tries again.
-    pub(super) async fn ensure_tables(&self) -> Result<(), TxnError> {
-        if self.has_tables.load(Ordering::Acquire) {
+/// Constraints refuse, advisory locks order, and `NOTIFY` tells.
+#[derive(Debug)]
+pub(super) struct Postgres;
+
+#[async_trait]
+impl Dialect for Postgres {
+    fn retries(&self) -> Policy {
+        Policy::none()
+    }
+
+    async fn make_tables(&self, store: &PostgresStore) -> Result<(), TxnError> {
+        let policy = store.policy();
+        let ask = [Step::new(include_str!("sql/schema_exists.sql"), &[])];
+        let answer = Pipeline::read(SETUP, &ask).query(&store.pool, &policy).await?;
+        if rows(answer).first().is_some_and(|row| row.try_get(0).unwrap_or(false)) {
             return Ok(());
         }
-        let ask = [Step::new(include_str!("sql/schema_exists.sql"), &[])];
-        let answer = Pipeline::read(SETUP, &ask).query(&self.pool, &self.policy()).await?;
-        let exist = rows(answer).first().is_some_and(|row| row.try_get(0).unwrap_or(false));
-        if !exist {
-            // One by one, because a statement can only be prepared when the tables it names are there.
-            let policy = self.policy();
-            let made = leasehold_txn::run(&self.pool, SETUP, &policy, |transaction| {
-                Box::pin(async move {
-                    for statement in STATEMENTS {
-                        transaction.batch_execute(statement).await?;
-                    }
-                    Ok(())
-                })
-            });
-            made.await.map_err(leasehold_txn::Failure::<std::convert::Infallible>::into_error)?;
-        }
-        self.has_tables.store(true, Ordering::Release);
-        Ok(())
+        // One by one, because a statement can only be prepared when the tables it names are there.
+        let made = leasehold_txn::run(&store.pool, SETUP, &policy, |transaction| {
+            Box::pin(async move {
+                for statement in STATEMENTS {
+                    transaction.batch_execute(statement).await?;
+                }
+                Ok(())
+            })
+        });
+        made.await.map_err(leasehold_txn::Failure::<std::convert::Infallible>::into_error)
+    }
+
+    async fn hear(&self, store: &PostgresStore, told: &(dyn Fn(Change) + Send + Sync)) {
+        changes::hear(store, told).await;
     }
 }

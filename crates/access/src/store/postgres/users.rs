@@ -3,7 +3,7 @@ use leasehold_txn::Operation;
 use leasehold_txn::tokio_postgres::Row;
 use leasehold_txn::tokio_postgres::types::Type;
 
-use super::errors::{error_of, violated};
+use super::errors::in_part;
 use super::time::{from_postgres, to_postgres};
 use super::{PostgresStore, column, is_nowhere, limit, pivot};
 use crate::User;
@@ -39,7 +39,7 @@ impl UserStore for PostgresStore {
         let added = self
             .write(
                 ADD,
-                include_str!("sql/user_add.sql"),
+                &self.statements.user_add,
                 &[
                     (&user.id, Type::TEXT),
                     (&user.username, Type::TEXT),
@@ -52,10 +52,10 @@ impl UserStore for PostgresStore {
             .await;
         match added {
             Ok(_) => Ok(UserAdded::Added),
-            Err(error) => match violated(&error) {
+            Err(error) => match error.violated() {
                 Some("leasehold_users_pkey") => Ok(UserAdded::IdExists),
                 Some("leasehold_users_username_key") => Ok(UserAdded::UsernameTaken),
-                _ => Err(error_of(ADD, error)),
+                _ => Err(error.into_error(ADD)),
             },
         }
     }
@@ -71,7 +71,15 @@ impl UserStore for PostgresStore {
         if is_nowhere(id) {
             return Ok(false);
         }
-        let deleted = self.write(DELETE, include_str!("sql/user_delete.sql"), &[(&id, Type::TEXT)]).await;
-        Ok(!deleted.map_err(|error| error_of(DELETE, error))?.is_empty())
+        let mut is_first = true;
+        loop {
+            let deleted = self.write(DELETE, &self.statements.user_delete, &[(&id, Type::TEXT)]).await;
+            let rows = deleted.map_err(|error| in_part(is_first, error.into_error(DELETE)))?;
+            let Some(row) = rows.first() else { return Ok(false) };
+            if !column(row, "is_partial")? {
+                return Ok(true);
+            }
+            is_first = false;
+        }
     }
 }

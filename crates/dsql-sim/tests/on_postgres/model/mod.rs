@@ -11,8 +11,10 @@ use snapshots::{Answer, Database};
 use crate::fixture::{Fixture, Session, soak_minutes, soak_seed};
 
 const SESSIONS: usize = 4;
-/// Histories of a normal run; a soak goes on for minutes.
+/// Histories of a normal run.
 const HISTORIES: u64 = 60;
+/// Of a soak, however short; it goes on for its minutes.
+const HISTORIES_SOAKED: u64 = 2_000;
 
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
@@ -27,9 +29,11 @@ async fn random_histories_commit_and_abort_as_the_model_does() {
     let first_seed = soak_seed().unwrap_or(1);
     let begun = Instant::now();
     let mut histories = 0;
-    while soak_minutes()
-        .map_or(histories < HISTORIES, |minutes| begun.elapsed() < Duration::from_secs(60 * minutes))
-    {
+    let goes_on = |histories| match soak_minutes() {
+        None => histories < HISTORIES,
+        Some(minutes) => histories < HISTORIES_SOAKED || begun.elapsed() < Duration::from_secs(60 * minutes),
+    };
+    while goes_on(histories) {
         let (committed, lost) = run(&sessions, first_seed + histories).await;
         histories += 1;
         commits += committed;

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use leasehold_core::Deadline;
 use leasehold_core::postgres::TableNames;
-use leasehold_txn::tokio_postgres::types::Type;
-use leasehold_txn::{Pipeline, Result, Step, Values};
+use leasehold_txn::{Result, make_dsql_indexes, make_dsql_tables};
 
 use super::super::postgres::operations;
 use super::super::postgres::store::Store;
@@ -28,19 +27,8 @@ pub fn setup_sql(tables: &TableNames) -> String {
 
 pub(super) async fn set_up(store: &Store, statements: &DsqlStatements) -> Result<()> {
     let policy = store.retries.clone().until(Deadline::after(SETUP_TIMEOUT));
-    let run = async |sql: &str, values: Values<'_>| {
-        let steps = [Step::new(sql, values)];
-        let answers = Pipeline::write(operations::SETUP, &steps).query(&store.pool, &policy).await?;
-        Ok(answers.into_iter().next_back().unwrap_or_default())
-    };
-    run(&statements.schema_locks, &[]).await?;
-    let jobs = run(&statements.schema_lock_id, &[]).await?;
-    // No job where the index is there already.
-    let job: Option<String> = jobs.first().and_then(|row| row.try_get(0).ok());
-    if let Some(job) = job {
-        run(&statements.wait_for_job, &[(&job, Type::TEXT)]).await?;
-    }
-    Ok(())
+    make_dsql_tables(&store.pool, operations::SETUP, &policy, &[&statements.schema_locks]).await?;
+    make_dsql_indexes(&store.pool, operations::SETUP, &policy, &[&statements.schema_lock_id]).await
 }
 
 #[cfg(test)]

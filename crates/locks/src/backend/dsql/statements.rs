@@ -14,7 +14,6 @@ pub(super) struct DsqlStatements {
     pub(super) held: String,
     pub(super) schema_locks: String,
     pub(super) schema_lock_id: String,
-    pub(super) wait_for_job: String,
 }
 
 impl DsqlStatements {
@@ -24,7 +23,6 @@ impl DsqlStatements {
             held: filled(include_str!("sql/held.sql")),
             schema_locks: filled(include_str!("sql/schema_locks.sql")),
             schema_lock_id: filled(include_str!("sql/schema_lock_id.sql")),
-            wait_for_job: filled(include_str!("sql/wait_for_job.sql")),
         }
     }
 }

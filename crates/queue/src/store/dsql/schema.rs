@@ -5,14 +5,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use leasehold_txn::tokio_postgres::Row;
 use leasehold_txn::tokio_postgres::types::Type;
-use leasehold_txn::{Operation, Pipeline, Policy, Result as TxnResult, Step, Values};
+use leasehold_txn::{
+    Pipeline, Policy, Result as TxnResult, Step, Values, make_dsql_indexes, make_dsql_tables,
+};
 use tokio::sync::Mutex;
 
 use super::super::postgres::dialect::Dialect;
-use super::super::postgres::errors::{UNDEFINED_TABLE, column, error_of, in_part, is_made_by_another};
+use super::super::postgres::errors::{UNDEFINED_TABLE, column, error_of, in_part};
 use super::super::postgres::operations::{DROP, SETUP};
 use super::super::postgres::place::Place;
-use super::statements::{DROP_OWNER, SCHEMA_INDEXES, SCHEMA_STATE, SCHEMA_TABLES, WAIT_FOR_JOB};
+use super::statements::{DROP_OWNER, SCHEMA_INDEXES, SCHEMA_STATE, SCHEMA_TABLES};
 use crate::ItemId;
 use crate::store::postgres::values::{IdText, count};
 use crate::store::{PartitionId, Result, WriteMax};
@@ -83,7 +85,8 @@ impl Dialect for Dsql {
     async fn drop_partition(&self, place: &Place) -> Result<()> {
         let queue = place.queue();
         let values: Values<'_> = &[(&queue, Type::TEXT), (&place.number, Type::INT8)];
-        let rows = match write(place, DROP, DROP_OWNER, values).await {
+        let drop = [Step::new(DROP_OWNER, values)];
+        let rows = match run(place, Pipeline::write(DROP, &drop)).await {
             Err(error) if error.sqlstate() == Some(UNDEFINED_TABLE) => return Ok(()),
             rows => rows.map_err(|error| error_of(DROP, error))?,
         };
@@ -95,33 +98,17 @@ impl Dialect for Dsql {
     }
 }
 
-/// Each statement may meet another process that is making the same: then once more, to find it made.
 async fn make(place: &Place) -> TxnResult<()> {
     let state = run(place, Pipeline::read(SETUP, &[Step::new(SCHEMA_STATE, &[])])).await?;
     let made = |name: &str| state.first().and_then(|row| row.try_get::<_, i64>(name).ok());
+    let policy = place.policy(place.config.open_timeout);
     if made("tables") != Some(count(SCHEMA_TABLES.len())) {
-        for table in SCHEMA_TABLES {
-            make_one(place, table).await?;
-        }
+        make_dsql_tables(&place.pool, SETUP, &policy, &SCHEMA_TABLES).await?;
     }
     if made("indexes") != Some(count(SCHEMA_INDEXES.len())) {
-        for index in SCHEMA_INDEXES {
-            let jobs = make_one(place, index).await?;
-            // No job where the index is there already.
-            let job: Option<String> = jobs.first().and_then(|row| row.try_get(0).ok());
-            if let Some(job) = job {
-                write(place, SETUP, WAIT_FOR_JOB, &[(&job, Type::TEXT)]).await?;
-            }
-        }
+        make_dsql_indexes(&place.pool, SETUP, &policy, &SCHEMA_INDEXES).await?;
     }
     Ok(())
-}
-
-async fn make_one(place: &Place, sql: &str) -> TxnResult<Vec<Row>> {
-    match write(place, SETUP, sql, &[]).await {
-        Err(error) if is_made_by_another(&error) => write(place, SETUP, sql, &[]).await,
-        made => made,
-    }
 }
 
 async fn empty(place: &Place, epoch: i64) -> Result<()> {
@@ -143,10 +130,6 @@ async fn empty(place: &Place, epoch: i64) -> Result<()> {
         is_first = false;
     }
     Ok(())
-}
-
-async fn write(place: &Place, operation: Operation, sql: &str, values: Values<'_>) -> TxnResult<Vec<Row>> {
-    run(place, Pipeline::write(operation, &[Step::new(sql, values)])).await
 }
 
 async fn run(place: &Place, pipeline: Pipeline<'_>) -> TxnResult<Vec<Row>> {

@@ -19,7 +19,6 @@ const FENCE: usize = 0;
 
 pub(super) const DROP_OWNER: &str = include_str!("sql/drop_owner.sql");
 pub(super) const SCHEMA_STATE: &str = include_str!("sql/schema_state.sql");
-pub(super) const WAIT_FOR_JOB: &str = include_str!("sql/wait_for_job.sql");
 /// Each in a transaction of its own.
 pub(super) const SCHEMA_TABLES: [&str; 3] = [
     include_str!("sql/schema_partitions.sql"),

@@ -37,12 +37,6 @@ pub(in crate::store) fn error_of(operation: Operation, source: TxnError) -> Stor
     }
 }
 
-/// Two made a table at the same moment: the other one did, or does.
-pub(in crate::store) fn is_made_by_another(error: &TxnError) -> bool {
-    // The name of a table is also that of a type and of its rows in the catalogue, and any of them may be met first.
-    matches!(error.sqlstate(), Some("23505" | "42P07" | "42710"))
-}
-
 /// Nothing happened, and it may work later.
 pub(in crate::store) fn unavailable(
     operation: Operation,

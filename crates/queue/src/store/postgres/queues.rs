@@ -8,10 +8,12 @@ use async_trait::async_trait;
 use leasehold_core::Deadline;
 use leasehold_txn::tokio_postgres::Row;
 use leasehold_txn::tokio_postgres::types::Type;
-use leasehold_txn::{Operation, Pipeline, Policy, Pool, Result as TxnResult, Step, Values};
+use leasehold_txn::{
+    Operation, Pipeline, Policy, Pool, Result as TxnResult, Step, Values, is_made_by_another,
+};
 
 use super::Config;
-use super::errors::{UNDEFINED_TABLE, admit, as_unavailable, column, error_of, is_made_by_another, unusable};
+use super::errors::{UNDEFINED_TABLE, admit, as_unavailable, column, error_of, unusable};
 use super::operations::{QUEUE_ADD, QUEUE_DELETE, QUEUE_GET, QUEUE_LIST, QUEUE_REPLACE, SETUP};
 use super::statements::SCHEMA_LOCK;
 use super::values::{Instant, count};

@@ -1,7 +1,7 @@
 //! Statements that travel together and have one answer.
 
 use leasehold_txn::tokio_postgres::Row;
-use leasehold_txn::{Step, Values};
+use leasehold_txn::{Step, Values, parameters_in};
 
 /// What an operation sends: one statement where that can say it all, else several in one transaction.
 #[derive(Debug)]
@@ -51,27 +51,6 @@ impl Script {
 
 impl Statement {
     fn new(sql: String) -> Self {
-        Statement { takes: takes(&sql), sql }
-    }
-}
-
-/// The largest `$n` outside of comments.
-fn takes(sql: &str) -> usize {
-    let code = sql.lines().filter(|line| !line.trim_start().starts_with("--"));
-    let numbers = code.flat_map(|line| line.split('$').skip(1)).filter_map(|behind| {
-        let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
-        behind[..digits].parse().ok()
-    });
-    numbers.max().unwrap_or(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_are_taken_up_to_the_last_one_named() {
-        assert_eq!(takes("SELECT 1"), 0);
-        assert_eq!(takes("-- $9 in a comment\nSELECT $1, $12::text[] FROM t WHERE id = $2"), 12);
+        Statement { takes: parameters_in(&sql), sql }
     }
 }

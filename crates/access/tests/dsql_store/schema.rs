@@ -1,0 +1,43 @@
+//! The tables: made when first needed, by whoever is first, and built to the end.
+
+use leasehold_access::store::dsql::Config;
+use leasehold_dsql_sim::rules::Level;
+use leasehold_queue::Namespace;
+
+use crate::fixture::Fixture;
+
+const TABLES: &str = "SELECT count(*) FROM pg_tables WHERE tablename LIKE 'leasehold%'";
+const INDEXES: &str =
+    "SELECT count(*) FROM pg_class AS made JOIN pg_index AS built ON built.indexrelid = made.oid
+     WHERE built.indisvalid AND made.relname LIKE 'leasehold%'";
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test dsql"]
+async fn making_a_store_touches_nothing() {
+    let fixture = Fixture::start(Level::L2025_05).await;
+    let (store, outside) = (fixture.stores(Config::default()), fixture.outside().await);
+    assert_eq!(outside.query_one(TABLES, &[]).await.expect("counts").get::<_, i64>(0), 0);
+    assert!(store.namespaces.expect("keeps them").list("", 9).await.expect("answers").is_empty());
+    assert_eq!(outside.query_one(TABLES, &[]).await.expect("counts").get::<_, i64>(0), 7);
+}
+
+/// Each with a schema that changes under it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask test dsql"]
+async fn tables_are_made_once_by_many_at_once() {
+    for level in Level::ALL {
+        let fixture = Fixture::start(*level).await;
+        let mut asking = tokio::task::JoinSet::new();
+        for _ in 0..4 {
+            let store = fixture.stores(Config::default()).namespaces.expect("keeps them");
+            asking.spawn(async move { store.get(&Namespace::default()).await });
+        }
+        for asked in asking.join_all().await {
+            assert_eq!(asked.expect("answers"), None);
+        }
+        let outside = fixture.outside().await;
+        assert_eq!(outside.query_one(TABLES, &[]).await.expect("counts").get::<_, i64>(0), 7);
+        // Seven primary keys, four unique constraints, three indexes.
+        assert_eq!(outside.query_one(INDEXES, &[]).await.expect("counts").get::<_, i64>(0), 14);
+    }
+}
