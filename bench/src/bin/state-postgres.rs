@@ -284,10 +284,10 @@ impl ByHand {
             update_execution: client
                 .prepare(
                     "UPDATE executions
-                     SET next_event_id = $5 + 2, last_write_version = 1, data = $6, data_encoding = 'Proto3', state = $7,
-                         state_encoding = 'Proto3', db_record_version = $5
+                     SET next_event_id = $5::bigint + 2, last_write_version = 1, data = $6, data_encoding = 'Proto3', state = $7,
+                         state_encoding = 'Proto3', db_record_version = $5::bigint
                      WHERE shard_id = $1 AND namespace_id = $2 AND workflow_id = $3 AND run_id = $4
-                       AND db_record_version = $5 - 1",
+                       AND db_record_version = $5::bigint - 1",
                 )
                 .await?,
             insert_task: client
