@@ -43,7 +43,8 @@ async fn main() -> Result<(), Failed> {
         SimulatorConfig::new(cluster.url("postgres").parse().map_err(|error| format!("{error:?}"))?);
     config.cluster.level = Level::L2026_09;
     let simulator = Simulator::start(config).await?;
-    let connection: ConnectionString = simulator.url().parse()?;
+    let url = format!("postgres://admin:any@{}/postgres", simulator.address());
+    let connection: ConnectionString = url.parse()?;
     let dialect = Dialect::Dsql { level: DsqlLevel::KeyShare };
     let pool = Pool::new(leasehold_txn::Config::new(connection).dialect(dialect).size_max(34))?;
     Schema::of(dialect).apply(&pool).await?;

@@ -12,7 +12,7 @@ use leasehold_bench::state::{
 };
 use leasehold_persistence::{Config, Database, FenceMode, Schema};
 use leasehold_testkit::postgres::{Cluster, Settings};
-use leasehold_txn::{ConnectionString, Pool};
+use leasehold_txn::{ConnectionString, Parameters, Pool};
 use tokio_postgres::{Client, NoTls, Statement};
 
 const TASKS: [usize; 3] = [1, 8, 32];
@@ -284,10 +284,10 @@ impl ByHand {
             update_execution: client
                 .prepare(
                     "UPDATE executions
-                     SET next_event_id = $5 + 2, last_write_version = 1, data = $6, data_encoding = 'Proto3', state = $7,
-                         state_encoding = 'Proto3', db_record_version = $5
+                     SET next_event_id = $5::bigint + 2, last_write_version = 1, data = $6, data_encoding = 'Proto3', state = $7,
+                         state_encoding = 'Proto3', db_record_version = $5::bigint
                      WHERE shard_id = $1 AND namespace_id = $2 AND workflow_id = $3 AND run_id = $4
-                       AND db_record_version = $5 - 1",
+                       AND db_record_version = $5::bigint - 1",
                 )
                 .await?,
             insert_task: client
@@ -326,24 +326,23 @@ impl ByHand {
         let namespace_id = NAMESPACE.as_bytes().as_slice();
         let (info, state, task) = blobs();
         let (run_id, workflow_id) = (run.as_slice(), workflow.as_str());
+        let workflow_key: Parameters<'_> = &[shard_id, &namespace_id, &workflow_id];
+        let fence: Parameters<'_> = &[shard_id];
         let (_, range, held) = tokio::try_join!(
             client.batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED"),
-            client.query_one(&statements.fence, &[shard_id]),
-            client.query_opt(&statements.lock_both, &[shard_id, &namespace_id, &workflow_id])
+            client.query_one(&statements.fence, fence),
+            client.query_opt(&statements.lock_both, workflow_key)
         )?;
         if range.get::<_, i64>(0) != RANGE || held.is_some() {
             return Err("the shard or the workflow is another's".into());
         }
+        let current: Parameters<'_> = &[shard_id, &namespace_id, &workflow_id, &run_id, &state];
+        let execution: Parameters<'_> = &[shard_id, &namespace_id, &workflow_id, &run_id, &info, &state];
+        let of_task: Parameters<'_> = &[shard_id, &task_id, &task];
         tokio::try_join!(
-            client.execute(
-                &statements.insert_current,
-                &[shard_id, &namespace_id, &workflow_id, &run_id, &state]
-            ),
-            client.execute(
-                &statements.insert_execution,
-                &[shard_id, &namespace_id, &workflow_id, &run_id, &info, &state]
-            ),
-            client.execute(&statements.insert_task, &[shard_id, &task_id, &task])
+            client.execute(&statements.insert_current, current),
+            client.execute(&statements.insert_execution, execution),
+            client.execute(&statements.insert_task, of_task)
         )?;
         client.batch_execute("COMMIT").await?;
         self.open = Some((workflow, run, 1));
@@ -356,11 +355,14 @@ impl ByHand {
         let namespace_id = NAMESPACE.as_bytes().as_slice();
         let (info, state, task) = blobs();
         let run_id = run.as_slice();
+        let workflow_key: Parameters<'_> = &[shard_id, &namespace_id, &workflow_id];
+        let run_key: Parameters<'_> = &[shard_id, &namespace_id, &workflow_id, &run_id];
+        let fence: Parameters<'_> = &[shard_id];
         let (_, range, current, execution) = tokio::try_join!(
             client.batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED"),
-            client.query_one(&statements.fence, &[shard_id]),
-            client.query_one(&statements.lock_current, &[shard_id, &namespace_id, &workflow_id]),
-            client.query_one(&statements.lock_execution, &[shard_id, &namespace_id, &workflow_id, &run_id])
+            client.query_one(&statements.fence, fence),
+            client.query_one(&statements.lock_current, workflow_key),
+            client.query_one(&statements.lock_execution, run_key)
         )?;
         let is_expected = range.get::<_, i64>(0) == RANGE
             && current.get::<_, &[u8]>(0) == run_id
@@ -368,16 +370,14 @@ impl ByHand {
         if !is_expected {
             return Err("the shard or the run is not as expected".into());
         }
+        let current: Parameters<'_> = &[shard_id, &namespace_id, &workflow_id, &run_id, &state];
+        let execution: Parameters<'_> =
+            &[shard_id, &namespace_id, &workflow_id, &run_id, &version, &info, &state];
+        let of_task: Parameters<'_> = &[shard_id, &task_id, &task];
         let (of_current, of_execution, _) = tokio::try_join!(
-            client.execute(
-                &statements.update_current,
-                &[shard_id, &namespace_id, &workflow_id, &run_id, &state]
-            ),
-            client.execute(
-                &statements.update_execution,
-                &[shard_id, &namespace_id, &workflow_id, &run_id, &version, &info, &state]
-            ),
-            client.execute(&statements.insert_task, &[shard_id, &task_id, &task])
+            client.execute(&statements.update_current, current),
+            client.execute(&statements.update_execution, execution),
+            client.execute(&statements.insert_task, of_task)
         )?;
         if (of_current, of_execution) != (1, 1) {
             return Err("nothing was changed".into());

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use apalis::prelude::{BoxDynError, Data, ParallelizeExt, TaskSink, WorkerBuilder, WorkerContext};
 use apalis_postgres::{Config, PgPool, PostgresStorage};
+use futures::future::try_join_all;
 use serde_json::json;
 use sqlx::postgres::PgPoolOptions;
 use tokio::sync::Notify;
@@ -101,8 +102,7 @@ async fn nothing(_: String, done: Data<Arc<Done>>) -> Result<(), BoxDynError> {
 /// A worker that stops writes the completions that it still has.
 async fn work(pool: &PgPool, total: usize) -> Outcome {
     let done = Arc::new(Done { count: AtomicUsize::new(0), total, all: Notify::new() });
-    let mut running = JoinSet::new();
-    let mut contexts = Vec::new();
+    let (mut contexts, mut workers) = (Vec::new(), Vec::new());
     for number in 0..WORKERS {
         let context = WorkerContext::new(&format!("worker-{number}"));
         let worker = WorkerBuilder::new(&context)
@@ -110,22 +110,16 @@ async fn work(pool: &PgPool, total: usize) -> Outcome {
             .data(done.clone())
             .parallelize(tokio::spawn)
             .build(nothing);
-        running.spawn(async move { worker.run().await.map_err(|error| error.to_string()) });
+        workers.push(worker.run());
         contexts.push(context);
     }
-    tokio::select! {
-        () = done.all.notified() => {}
-        Some(ended) = running.join_next() => {
-            ended??;
-            return Err("a worker ended before the work did".into());
-        }
-    }
-    for context in &contexts {
-        context.stop().map_err(|error| error.to_string())?;
-    }
-    while let Some(worker) = running.join_next().await {
-        worker??;
-    }
+    let stopped = async {
+        done.all.notified().await;
+        contexts.iter().try_for_each(WorkerContext::stop)
+    };
+    let (ended, stopped) = futures::join!(try_join_all(workers), stopped);
+    ended.map_err(|error| error.to_string())?;
+    stopped.map_err(|error| error.to_string())?;
     Ok(())
 }
 

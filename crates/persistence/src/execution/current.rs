@@ -25,21 +25,23 @@ pub(super) struct CurrentSql {
     lock_with_execution: &'static str,
 }
 
-macro_rules! current_sql {
-    ($suffix:literal) => {
-        CurrentSql {
-            insert: Sql::same(include_str!(concat!("sql/insert_current", $suffix, ".sql"))),
-            update: Sql::same(include_str!(concat!("sql/update_current", $suffix, ".sql"))),
-            delete: Sql::same(include_str!(concat!("sql/delete_current", $suffix, ".sql"))),
-            select: Sql::same(include_str!(concat!("sql/select_current", $suffix, ".sql"))),
-            lock: Sql::same(include_str!(concat!("sql/lock_current", $suffix, ".sql"))),
-            lock_with_execution: include_str!(concat!("sql/lock_current", $suffix, "_with_execution.sql")),
-        }
-    };
-}
+const WORKFLOW: CurrentSql = CurrentSql {
+    insert: Sql::same(include_str!("sql/insert_current.sql")),
+    update: Sql::same(include_str!("sql/update_current.sql")),
+    delete: Sql::same(include_str!("sql/delete_current.sql")),
+    select: Sql::same(include_str!("sql/select_current.sql")),
+    lock: Sql::same(include_str!("sql/lock_current.sql")),
+    lock_with_execution: include_str!("sql/lock_current_with_execution.sql"),
+};
 
-const WORKFLOW: CurrentSql = current_sql!("");
-const CHASM: CurrentSql = current_sql!("_chasm");
+const CHASM: CurrentSql = CurrentSql {
+    insert: Sql::same(include_str!("sql/insert_current_chasm.sql")),
+    update: Sql::same(include_str!("sql/update_current_chasm.sql")),
+    delete: Sql::same(include_str!("sql/delete_current_chasm.sql")),
+    select: Sql::same(include_str!("sql/select_current_chasm.sql")),
+    lock: Sql::same(include_str!("sql/lock_current_chasm.sql")),
+    lock_with_execution: include_str!("sql/lock_current_chasm_with_execution.sql"),
+};
 
 impl CurrentSql {
     pub(super) const fn of(key: &CurrentKey) -> Self {

@@ -68,24 +68,48 @@ pub(super) struct MapTable {
     pub(super) select: Sql,
 }
 
-macro_rules! map_table {
-    ($name:literal) => {
-        MapTable {
-            upsert: Sql::same(include_str!(concat!("sql/upsert_", $name, ".sql"))),
-            delete: Sql::same(include_str!(concat!("sql/delete_", $name, ".sql"))),
-            retain: Sql::same(include_str!(concat!("sql/retain_", $name, ".sql"))),
-            delete_some: Sql::same(include_str!(concat!("sql/delete_some_", $name, ".sql"))),
-            select: Sql::same(include_str!(concat!("sql/select_", $name, ".sql"))),
-        }
-    };
-}
-
-pub(super) const ACTIVITIES: MapTable = map_table!("activities");
-pub(super) const TIMERS: MapTable = map_table!("timers");
-pub(super) const CHILDREN: MapTable = map_table!("children");
-pub(super) const REQUEST_CANCELS: MapTable = map_table!("request_cancels");
-pub(super) const SIGNALS: MapTable = map_table!("signals");
-pub(super) const SIGNALS_REQUESTED: MapTable = map_table!("signals_requested");
+pub(super) const ACTIVITIES: MapTable = MapTable {
+    upsert: Sql::same(include_str!("sql/upsert_activities.sql")),
+    delete: Sql::same(include_str!("sql/delete_activities.sql")),
+    retain: Sql::same(include_str!("sql/retain_activities.sql")),
+    delete_some: Sql::same(include_str!("sql/delete_some_activities.sql")),
+    select: Sql::same(include_str!("sql/select_activities.sql")),
+};
+pub(super) const TIMERS: MapTable = MapTable {
+    upsert: Sql::same(include_str!("sql/upsert_timers.sql")),
+    delete: Sql::same(include_str!("sql/delete_timers.sql")),
+    retain: Sql::same(include_str!("sql/retain_timers.sql")),
+    delete_some: Sql::same(include_str!("sql/delete_some_timers.sql")),
+    select: Sql::same(include_str!("sql/select_timers.sql")),
+};
+pub(super) const CHILDREN: MapTable = MapTable {
+    upsert: Sql::same(include_str!("sql/upsert_children.sql")),
+    delete: Sql::same(include_str!("sql/delete_children.sql")),
+    retain: Sql::same(include_str!("sql/retain_children.sql")),
+    delete_some: Sql::same(include_str!("sql/delete_some_children.sql")),
+    select: Sql::same(include_str!("sql/select_children.sql")),
+};
+pub(super) const REQUEST_CANCELS: MapTable = MapTable {
+    upsert: Sql::same(include_str!("sql/upsert_request_cancels.sql")),
+    delete: Sql::same(include_str!("sql/delete_request_cancels.sql")),
+    retain: Sql::same(include_str!("sql/retain_request_cancels.sql")),
+    delete_some: Sql::same(include_str!("sql/delete_some_request_cancels.sql")),
+    select: Sql::same(include_str!("sql/select_request_cancels.sql")),
+};
+pub(super) const SIGNALS: MapTable = MapTable {
+    upsert: Sql::same(include_str!("sql/upsert_signals.sql")),
+    delete: Sql::same(include_str!("sql/delete_signals.sql")),
+    retain: Sql::same(include_str!("sql/retain_signals.sql")),
+    delete_some: Sql::same(include_str!("sql/delete_some_signals.sql")),
+    select: Sql::same(include_str!("sql/select_signals.sql")),
+};
+pub(super) const SIGNALS_REQUESTED: MapTable = MapTable {
+    upsert: Sql::same(include_str!("sql/upsert_signals_requested.sql")),
+    delete: Sql::same(include_str!("sql/delete_signals_requested.sql")),
+    retain: Sql::same(include_str!("sql/retain_signals_requested.sql")),
+    delete_some: Sql::same(include_str!("sql/delete_some_signals_requested.sql")),
+    select: Sql::same(include_str!("sql/select_signals_requested.sql")),
+};
 pub(super) const CHASM_NODES: MapTable = MapTable {
     upsert: Sql {
         postgres: include_str!("sql/upsert_chasm_nodes.postgres.sql"),
