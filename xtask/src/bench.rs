@@ -17,11 +17,11 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     };
     let known = known();
     if names.is_empty() {
-        return known.iter().try_for_each(|name| show(name, &mut command(name, passed_on)));
+        return known.iter().try_for_each(|name| measure(name, passed_on));
     }
     for name in names {
         if known.contains(name) {
-            show(name, &mut command(name, passed_on))?;
+            measure(name, passed_on)?;
             continue;
         }
         let members: Vec<&String> = known.iter().filter(|known| is_member(name, known)).collect();
@@ -31,6 +31,21 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
         write_down(name, &members, passed_on)?;
     }
     Ok(())
+}
+
+fn measure(name: &str, passed_on: &[String]) -> Outcome {
+    prepare(name)?;
+    show(name, &mut command(name, passed_on))
+}
+
+/// What measures the real binary needs it beside itself.
+fn prepare(name: &str) -> Outcome {
+    match is_member("server", name) {
+        true => {
+            show("leasehold", cargo().args(["build", "--release", "--locked", "--package", "leasehold-cli"]))
+        }
+        false => Ok(()),
+    }
 }
 
 fn command(name: &str, passed_on: &[String]) -> std::process::Command {
@@ -45,14 +60,19 @@ fn known() -> Vec<String> {
     names.iter().filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned())).collect()
 }
 
+/// Those beside other people's programs are a group of their own: they take long, and have much to install.
 fn is_member(group: &str, name: &str) -> bool {
-    name.strip_prefix(group).is_some_and(|rest| rest.starts_with('-'))
+    match name.strip_suffix("-peers") {
+        Some(_) => group == "peers",
+        None => name.strip_prefix(group).is_some_and(|rest| rest.starts_with('-')),
+    }
 }
 
 /// Runs a group and puts what it printed into the document, in the place of the run before.
 fn write_down(group: &str, members: &[&String], passed_on: &[String]) -> Outcome {
     let mut section = format!("## `cargo xtask bench {group}`, {}\n\nMachine: {}.\n", today(), machine());
     for name in members {
+        prepare(name)?;
         let printed = tee(name, &mut command(name, passed_on))?;
         let arguments = passed_on.iter().map(|argument| format!(" {argument}")).collect::<String>();
         section += &format!("\n`{name}{arguments}`\n\n{}\n", paragraphs(&printed));
@@ -135,6 +155,8 @@ mod tests {
         assert!(is_member("queue", "queue-engine"));
         assert!(!is_member("queue", "queue"));
         assert!(!is_member("que", "queue-engine"));
+        assert!(is_member("peers", "queue-peers"));
+        assert!(!is_member("queue", "queue-peers"));
     }
 
     #[test]

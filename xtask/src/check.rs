@@ -20,6 +20,9 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
                 .args(["--", "-D", "warnings"]),
         ));
     }
+    // Tests ask for features that the product's own build does without.
+    outcomes
+        .push(show("clippy of the product", cargo().args(["clippy", "--locked", "--", "-D", "warnings"])));
     outcomes.push(show(
         "documentation",
         cargo().args(["doc", "--workspace", "--no-deps", "--locked"]).env("RUSTDOCFLAGS", "-D warnings"),

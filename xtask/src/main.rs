@@ -1,15 +1,18 @@
-//! The one developer command: `cargo xtask check | test | soak | bench | services`. Needs nothing but cargo;
+//! The one developer command: `cargo xtask check | test | soak | bench | dist | services`. Needs nothing but cargo;
 //! what else a step needs, the step installs or names.
 
 mod backend;
 mod bench;
 mod cargo;
 mod check;
-mod clients;
 mod deny;
+mod dist;
 mod documented_codes;
+mod elf;
 mod included_files;
+mod installed;
 mod links;
+mod program_tests;
 mod services;
 mod soak;
 mod source;
@@ -28,11 +31,13 @@ Usage: cargo xtask <command>
   soak [CRATE]... [--minutes N] [--seed N]
                             the long random and fault runs; writes a report with the seed
   bench [NAME|GROUP]... [-- ARGS]
-                            all benchmarks, or the named ones; a group (queue, lock) is also written to
-                            docs/benchmarks.md
+                            all benchmarks, or the named ones; a group (queue, lock, server, peers) is also
+                            written to docs/benchmarks.md; peers -- --install fetches what it is measured beside
+  dist [--debug]            the binary that needs no library: built, checked to be static, its size and sha256
   services up|down|status   the test servers, for use by hand
 
-Backends: postgres, dsql, redis, redis_cluster, firestore; also: clients, in other languages";
+Backends: postgres, dsql, redis, redis_cluster, firestore; also: clients, in other
+languages, and ops, the files under ops/ by the programs that read them";
 
 /// What a command could not do. Its output has already been shown; this says which step it was.
 type Outcome = Result<(), String>;
@@ -48,6 +53,7 @@ fn main() -> ExitCode {
         "test" => test::run(rest),
         "soak" => soak::run(rest),
         "bench" => bench::run(rest),
+        "dist" => dist::run(rest),
         "services" => services::run(rest),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::backend::{self, Backend};
 use crate::cargo::cargo;
-use crate::clients;
+use crate::program_tests::{self, ProgramTest};
 use crate::tally::{self, Tally};
 use crate::{Outcome, source};
 
@@ -18,15 +18,15 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
         report.run("workspace", test().arg("--workspace"))?;
         report.run("server features", test().args(SERVER_FEATURES))?;
         report.run_examples()?;
-        report.run_clients()?;
+        report.run_program_tests(|_| true)?;
         for backend in &backend::ALL {
             let in_ci = std::env::var_os("CI").filter(|_| backend.installable).map(|_| "CI can install it");
             report.run_backend(backend, &["--workspace"], in_ci)?;
         }
     }
     for name in arguments {
-        if name == "clients" {
-            report.run_clients()?;
+        if program_tests::ALL.iter().any(|test| test.group == name) {
+            report.run_program_tests(|test| test.group == name)?;
             continue;
         }
         match (Backend::named(name), crate_folder(name)) {
@@ -77,7 +77,9 @@ impl Report {
         let mut tally = Tally::default();
         for name in source::examples() {
             println!("\n== example {name}");
-            let status = cargo().args(["run", "--quiet", "--locked", "--package", &name]).status();
+            let mut command = cargo();
+            command.args(["run", "--quiet", "--locked", "--package", &name]).env("LEASEHOLD_INSTALL", "1");
+            let status = command.status();
             match status.map_err(|error| format!("cannot run the example: {error}"))?.success() {
                 true => tally.passed += 1,
                 false => tally.failed += 1,
@@ -88,17 +90,17 @@ impl Report {
     }
 
     /// One by one, so that each is counted or named.
-    fn run_clients(&mut self) -> Outcome {
-        for client in &clients::ALL {
-            let suite = format!("client {}", client.name);
-            if let Some(program) = client.missing() {
+    fn run_program_tests(&mut self, wanted: impl Fn(&ProgramTest) -> bool) -> Outcome {
+        for wanted in program_tests::ALL.iter().filter(|test| wanted(test)) {
+            let suite = format!("{} {}", wanted.group, wanted.name);
+            if let Some(program) = wanted.missing() {
                 self.not_run += 1;
                 self.lines.push(format!("{suite:<16} not run: {program} is not installed"));
                 continue;
             }
             let mut command = test();
-            command.args(["--package", "leasehold-cli", "--test", "foreign_clients", "--no-fail-fast"]);
-            command.args(["--", "--ignored", "--exact", &client.test()]);
+            command.args(["--package", "leasehold-cli", "--test", wanted.target, "--no-fail-fast"]);
+            command.args(["--", "--ignored", "--exact", wanted.test]);
             println!("\n== {suite}");
             let tally = tally::run(&mut command)?;
             self.count(&suite, tally);

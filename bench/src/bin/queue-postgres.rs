@@ -6,6 +6,7 @@ use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
+use leasehold_bench::round_trips::{CountingProxy, Said};
 use leasehold_core::Timestamp;
 use leasehold_queue::store::postgres::{Config, PostgresStore};
 use leasehold_queue::store::{Change, PartitionId, Pick, Verdict};
@@ -80,12 +81,55 @@ async fn main() -> Outcome {
         raw.client.batch_execute("DROP TABLE raw_items").await?;
         store.store.drop_partition(&store.partition).await?;
     }
+    round_trips(&cluster, arguments.payload).await?;
     drift(&url, &beside, arguments.drift, arguments.payload, "nothing else open").await?;
     if arguments.held_back > 0 {
         let open = connect(&url).await?;
         open.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1").await?;
         drift(&url, &beside, arguments.held_back, arguments.payload, "a transaction open all the time")
             .await?;
+    }
+    Ok(())
+}
+
+/// What the store says to the database, counted between the two once all statements are prepared.
+async fn round_trips(cluster: &Cluster, payload: usize) -> Outcome {
+    const CYCLES: u32 = 200;
+    let proxy = CountingProxy::start(cluster.address()).await?;
+    let url = format!("postgres://{}@{}/postgres?sslmode=disable", cluster.user(), proxy.address());
+    println!("what the store sends, over {CYCLES} cycles; BEGIN and COMMIT are statements too");
+    println!("| batch | operation | statements per batch | round trips per batch | round trips per item |");
+    println!("| --- | --- | --- | --- | --- |");
+    for batch in [1, 100] {
+        let mut store = Ours::start(&url, batch, vec![b'x'; payload]).await?;
+        for _ in 0..20 {
+            store.cycle().await?;
+        }
+        let mut sums = [Said::default(); 3];
+        for _ in 0..CYCLES {
+            let mut before = proxy.said();
+            let mut take = |sum: &mut Said| {
+                let said = proxy.said();
+                sum.statements += (said - before).statements;
+                sum.round_trips += (said - before).round_trips;
+                before = said;
+            };
+            store.place(batch).await?;
+            take(&mut sums[0]);
+            let ready = store.lease().await?;
+            take(&mut sums[1]);
+            store.complete(&ready).await?;
+            take(&mut sums[2]);
+        }
+        for (operation, said) in ["produce", "lease", "complete"].into_iter().zip(sums) {
+            let per_batch = |count: u64| count as f64 / f64::from(CYCLES);
+            let (statements, trips) = (per_batch(said.statements), per_batch(said.round_trips));
+            println!(
+                "| {batch} | {operation} | {statements:.2} | {trips:.2} | {:.4} |",
+                trips / batch as f64
+            );
+        }
+        store.store.drop_partition(&store.partition).await?;
     }
     Ok(())
 }
@@ -279,17 +323,27 @@ impl Ours {
     /// One cycle; how long its lease took.
     async fn timed_cycle(&mut self) -> Outcome<Duration> {
         self.place(self.batch).await?;
+        let asked = Instant::now();
+        let leased = self.lease().await?;
+        let took = asked.elapsed();
+        self.complete(&leased).await?;
+        Ok(took)
+    }
+
+    async fn lease(&mut self) -> Outcome<Vec<ItemId>> {
         let now = now();
         let limit = NonZeroUsize::new(self.batch).ok_or("no batch")?;
         let deadline = now.saturating_add(Duration::from_secs(60));
-        let asked = Instant::now();
         let ready = self.owner.next_ready(limit, now).await?;
         let picks: Vec<_> = ready.iter().map(|id| Pick { id: *id, deadline }).collect();
         assert_eq!(self.owner.lease(&picks).await?.len(), self.batch);
-        let took = asked.elapsed();
-        let changes: Vec<_> = ready.iter().map(|id| Change::Complete { id: *id }).collect();
+        Ok(ready)
+    }
+
+    async fn complete(&mut self, leased: &[ItemId]) -> Outcome {
+        let changes: Vec<_> = leased.iter().map(|id| Change::Complete { id: *id }).collect();
         assert_eq!(self.owner.change(&[&changes]).await?, [Verdict::Done]);
-        Ok(took)
+        Ok(())
     }
 }
 

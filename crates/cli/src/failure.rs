@@ -3,7 +3,7 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use leasehold_client::Error as ClientError;
+use leasehold_client::{Error as ClientError, ndjson};
 use leasehold_core::Class;
 
 /// What a command could not do, ready to be shown to a person and told apart by a script.
@@ -139,22 +139,39 @@ impl From<leasehold_locks::Error> for Failure {
     }
 }
 
+impl From<leasehold_persistence::Error> for Failure {
+    fn from(error: leasehold_persistence::Error) -> Self {
+        Failure::new(error.code(), error.class(), error)
+    }
+}
+
 impl From<leasehold_txn::Error> for Failure {
     fn from(error: leasehold_txn::Error) -> Self {
         Failure::new(error.code(), error.class(), error)
     }
 }
 
+#[cfg(feature = "dsql-sim")]
 impl From<leasehold_dsql_sim::Error> for Failure {
     fn from(error: leasehold_dsql_sim::Error) -> Self {
         Failure::new(error.code(), error.class(), error)
     }
 }
 
+#[cfg(feature = "dsql-sim")]
 impl From<leasehold_throwaway::Error> for Failure {
     fn from(error: leasehold_throwaway::Error) -> Self {
         let failure = Failure::new(error.code(), Class::Unavailable, error);
         failure.next("or give a PostgreSQL that runs: --backing postgres://…")
+    }
+}
+
+impl From<ndjson::Error> for Failure {
+    fn from(error: ndjson::Error) -> Self {
+        match error {
+            ndjson::Error::File { name, source } => Failure::file(&name, source),
+            wrong => Failure::input(wrong.to_string()),
+        }
     }
 }
 

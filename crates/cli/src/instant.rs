@@ -33,6 +33,11 @@ pub(crate) fn show(at: Option<Timestamp>) -> String {
     at.map(|at| at.to_string()).unwrap_or_default()
 }
 
+/// With all its digits.
+pub(crate) fn show_exactly(at: leasehold_core::Timestamp) -> Option<String> {
+    Instant::from_microsecond(at.as_micros()).ok().map(|at| at.to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,64 +1,11 @@
-//! The `leasehold` binary. Commands are nouns and verbs, one file each under `commands/`; Querator's own commands are
-//! under `commands/querator/`.
-
-mod client_id;
-mod commands;
-mod connection;
-mod failure;
-mod instant;
-mod log;
-mod ndjson;
-mod output;
-mod paging;
-mod profile;
-mod progress;
-mod prometheus;
-mod table;
-mod target;
+//! The `leasehold` binary.
 
 use std::process::ExitCode;
-
-use clap::{CommandFactory, Parser};
-
-use crate::commands::Ended;
-use crate::commands::querator::refused_arguments;
 
 /// A request is many small allocations; the system's allocator took a fifth of a busy server's time.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// The fence for the database you already run: locks, ordered queues and owned state that a paused, partitioned
-/// or twice-started worker cannot corrupt.
-#[derive(Debug, Parser)]
-#[command(name = "leasehold", version, arg_required_else_help = true, after_help = EXIT_CODES)]
-struct Cli {
-    /// Taken before the command as well, as Querator does
-    #[arg(long, value_name = "URL", hide = true, global = true)]
-    endpoint: Option<String>,
-
-    #[command(subcommand)]
-    command: commands::Command,
-}
-
-const EXIT_CODES: &str = "\
-Exit codes:
-  0 done · 1 internal error · 2 the request is wrong · 3 the answer is no · 4 store, server or address unavailable ·
-  5 outcome unknown · 6 a lock was lost · 7 doctor has warnings · 8 doctor found problems ·
-  127 the command under a lock cannot be run
-  Querator's commands (produce, lease, complete, create, list, update, delete, version, server): 0 done · 1 failed";
-
 fn main() -> ExitCode {
-    let arguments: Vec<_> = std::env::args_os().collect();
-    let cli = match Cli::try_parse_from(&arguments) {
-        Ok(cli) => cli,
-        Err(error) => match refused_arguments(&error, &arguments) {
-            Some(refusal) => return refusal.report(&mut Cli::command()),
-            None => error.exit(),
-        },
-    };
-    match commands::run(cli.command) {
-        Ended::Done(done) => done.exit_code(),
-        Ended::Failed(failure) => failure.report(),
-        Ended::Refused(refusal) => refusal.report(&mut Cli::command()),
-    }
+    leasehold_cli::main()
 }

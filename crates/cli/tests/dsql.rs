@@ -4,6 +4,7 @@
 mod diagnosis;
 mod doctor_on_dsql;
 mod served;
+mod state_commands;
 
 use std::process::{Command, Output};
 
@@ -83,4 +84,43 @@ async fn printed_schema_builds_in_the_background_and_has_no_optional_columns() {
     assert!(script.contains("CREATE UNIQUE INDEX ASYNC IF NOT EXISTS"), "{script}");
     let refused = leasehold("", &["schema", "print", "--dialect", "dsql", "--optional-columns"]).await;
     assert_eq!(code(&refused), 2, "{refused:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask test dsql"]
+async fn state_is_set_up_and_shown() {
+    let database = Cluster::shared().database().await;
+    let simulator =
+        Simulator::start(Config::new(database.url().parse().expect("a URL"))).await.expect("starts");
+    let url = format!("dsql://admin:any@{}/postgres?sslmode=disable", simulator.address());
+    state_commands::schema_is_planned_applied_and_checked(&url, database.url()).await;
+    state_commands::what_is_kept_is_shown(&url, database.url(), |id| format!("'{id}'::uuid")).await;
+    // As 'leasehold dsql-sim' prints it: the URL does not say what it is.
+    let plain = format!("postgres://admin:any@{}/postgres", simulator.address());
+    let checked = leasehold("", &["schema", "check", "--store", &plain, "--dialect", "dsql", "--json"]).await;
+    assert_eq!(code(&checked), 0, "{checked:?}");
+}
+
+#[tokio::test]
+async fn printed_schema_of_state_is_the_one_of_its_dialect() {
+    let postgres = leasehold("", &["schema", "print", "--face", "state"]).await;
+    let dsql = leasehold("", &["schema", "print", "--face", "state", "--dialect", "dsql"]).await;
+    let (postgres, dsql) = (
+        String::from_utf8_lossy(&postgres.stdout).into_owned(),
+        String::from_utf8_lossy(&dsql.stdout).into_owned(),
+    );
+    assert!(postgres.contains("namespace_id bytea") && !postgres.contains("CONCURRENTLY"), "{postgres}");
+    assert!(dsql.contains("namespace_id uuid") && dsql.contains("INDEX ASYNC"), "{dsql}");
+    let fenced = leasehold("", &["schema", "print", "--face", "state", "--fence", "key-share"]).await;
+    assert!(String::from_utf8_lossy(&fenced.stdout).contains("CONCURRENTLY"));
+    for refused in [
+        ["schema", "print", "--face", "state", "--table-name", "other"].as_slice(),
+        &["schema", "print", "--fence", "key-share"],
+        &["schema", "check", "--face", "locks", "--store", "postgres://nobody"],
+        &["schema", "apply", "--dry-run", "--store", "postgres://nobody"],
+        &["state", "shards"],
+    ] {
+        let output = leasehold("", refused).await;
+        assert_eq!(code(&output), 2, "{refused:?}: {output:?}");
+    }
 }

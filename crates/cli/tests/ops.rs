@@ -131,9 +131,12 @@ const OF_PROMETHEUS: [&str; 1] = ["up"];
 const ADDED_LABELS: [&str; 2] = ["instance", "job"];
 
 /// Shown by a server only when something went wrong, or over PostgreSQL: their names are looked for in the code.
-const NOT_AT_FIRST: [&str; 7] = [
+const NOT_AT_FIRST: [&str; 10] = [
     "leasehold_queue_store_errors_total",
     "dsql_active_transactions",
+    "dsql_condition_failed_total",
+    "dsql_retry_attempts_histogram",
+    "dsql_unsupported_feature_total",
     "dsql_operation_duration_seconds",
     "dsql_tx_conflicts_total",
     "dsql_tx_retries_total",
@@ -141,17 +144,24 @@ const NOT_AT_FIRST: [&str; 7] = [
     "dsql_unknown_outcome_total",
 ];
 
+/// Where those names are.
+const SOURCES: [&str; 2] = ["crates/txn/src/metrics.rs", "crates/queue/src/partition/timed_store.rs"];
+
 /// What a server shows after some work: names, and their labels.
 fn shown() -> BTreeMap<String, BTreeSet<String>> {
     let server = Server::start();
     server.json(&["queue", "create", "orders"]);
     server.json(&["queue", "produce", "orders", "--payload", "x"]);
     server.run(&["queue", "drain", "orders", "--timeout", "50ms"]).ok();
-    server.json(&["lock", "acquire", "billing"]);
+    let acquired = server.json(&["lock", "acquire", "billing"]);
+    server.json(&["lock", "release", acquired["lockId"].as_str().expect("has an id")]);
     let scraped = server.get("/metrics");
     let mut shown: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for line in scraped.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
-        let (name, labels) = line.split_once('{').expect("all of ours have labels");
+        let Some((name, labels)) = line.split_once('{') else {
+            shown.entry(line.split(' ').next().expect("has a name").to_owned()).or_default();
+            continue;
+        };
         let labels = labels.split('}').next().expect("has labels").split(',');
         let names = labels.filter_map(|label| Some(label.split_once('=')?.0.to_owned()));
         shown.entry(name.to_owned()).or_default().extend(names);
@@ -162,17 +172,13 @@ fn shown() -> BTreeMap<String, BTreeSet<String>> {
 #[test]
 fn every_metric_of_the_dashboard_and_the_alerts_is_one_that_a_server_has() {
     let shown = shown();
-    let source =
-        ["crates/txn/src/metrics.rs", "crates/queue/src/partition/timed_store.rs"].map(text).concat();
     let mut named = BTreeSet::new();
     for expression in expressions() {
         let used = metrics(&expression);
         assert!(!used.is_empty(), "{expression}");
         for Used { name, labels } in used {
             named.insert(name.clone());
-            if NOT_AT_FIRST.contains(&name.as_str()) {
-                assert!(source.contains(&format!("\"{name}\"")), "{name} is in no code: {expression}");
-            } else if !OF_PROMETHEUS.contains(&name.as_str()) {
+            if !NOT_AT_FIRST.contains(&name.as_str()) && !OF_PROMETHEUS.contains(&name.as_str()) {
                 let has = shown.get(&name).unwrap_or_else(|| panic!("no server shows {name}: {expression}"));
                 let lacks = labels
                     .iter()
@@ -181,16 +187,81 @@ fn every_metric_of_the_dashboard_and_the_alerts_is_one_that_a_server_has() {
             }
         }
     }
-    for documented in ["leasehold_queue_items", "http_handler_duration", "leasehold_queue_store_seconds"] {
-        assert!(named.contains(documented), "{named:?}");
+    for watched in [
+        "leasehold_queue_items",
+        "http_handler_duration",
+        "leasehold_queue_store_seconds",
+        "leasehold_queue_wait_seconds_bucket",
+        "leasehold_queue_batch_items_sum",
+        "leasehold_lock_requests_total",
+        "leasehold_lock_wait_seconds_bucket",
+        "leasehold_lock_hold_seconds_bucket",
+        "leasehold_lock_losses_total",
+        "process_resident_memory_bytes",
+    ] {
+        assert!(named.contains(watched), "{watched}: {named:?}");
+    }
+}
+
+#[test]
+fn every_name_of_what_is_not_shown_at_first_is_one_of_the_code() {
+    let source = SOURCES.map(text).concat();
+    for name in NOT_AT_FIRST {
+        assert!(source.contains(&format!("\"{name}\"")), "{name} is in no code");
+    }
+    let of_transactions = text("crates/txn/src/metrics.rs");
+    let named = of_transactions.split('"').filter(|word| word.starts_with("dsql_"));
+    for name in named {
+        assert!(NOT_AT_FIRST.contains(&name), "{name} is nowhere looked for");
+    }
+}
+
+#[test]
+fn locks_are_counted_by_backend_and_what_was_lost_is_told_apart() {
+    let server = Server::start();
+    let acquire = |key: &str, ttl: &str| {
+        let acquired = server.json(&["lock", "acquire", key, "--ttl", ttl, "--timeout", "30s"]);
+        acquired["lockId"].as_str().expect("has an id").to_owned()
+    };
+    let billing = acquire("billing", "1m");
+    assert_eq!(server.run(&["lock", "acquire", "billing"]).code, 3);
+    server.run(&["lock", "release", &billing]).ok();
+    assert_eq!(server.run(&["lock", "release", &billing]).code, 3, "is released");
+    let (late, gone) = (acquire("late", "1ms"), acquire("gone", "1ms"));
+    // Granted as soon as the time of those before has passed.
+    acquire("late", "1m");
+    acquire("gone", "1m");
+    assert_eq!(server.run(&["lock", "release", &late]).code, 3);
+    let scraped = server.get("/metrics");
+    for line in [
+        r#"leasehold_lock_requests_total{backend="memory",operation="release",answer="ok"} 1"#,
+        r#"leasehold_lock_requests_total{backend="memory",operation="acquire",answer="ok"} 5"#,
+        r#"leasehold_lock_hold_seconds_count{backend="memory",end="released"} 1"#,
+        r#"leasehold_lock_hold_seconds_count{backend="memory",end="lost"} 2"#,
+        r#"leasehold_lock_held{backend="memory"} 2"#,
+    ] {
+        assert!(scraped.lines().any(|found| found == line), "{line}: {scraped}");
+    }
+    // A holder that comes late is counted as such, unless the look at what ran out was first.
+    let lost = |reason: &str| {
+        let name = format!("leasehold_lock_losses_total{{backend=\"memory\",reason=\"{reason}\"}} ");
+        let line = scraped.lines().find_map(|line| line.strip_prefix(name.as_str()));
+        line.expect("is shown").parse::<u64>().expect("a number")
+    };
+    assert!(lost("expired") >= 1 && lost("expired") + lost("refused") == 2, "{scraped}");
+    for secret in ["billing", "late", "gone", &billing, &late, &gone] {
+        let labels = scraped.lines().filter(|line| line.starts_with("leasehold_lock"));
+        assert!(!labels.into_iter().any(|line| line.contains(secret)), "{secret}: {scraped}");
     }
 }
 
 #[test]
 fn every_metric_that_a_server_shows_is_documented() {
     let guide = text("docs/guide/operations.md");
-    for name in shown().keys() {
-        let family = name.trim_end_matches("_sum").trim_end_matches("_count");
+    let shown = shown();
+    for name in shown.keys().map(String::as_str).chain(NOT_AT_FIRST) {
+        let part = ["_bucket", "_sum", "_count"].into_iter().find_map(|part| name.strip_suffix(part));
+        let family = part.unwrap_or(name);
         assert!(guide.contains(&format!("`{family}`")), "{family} is not in docs/guide/operations.md");
     }
 }

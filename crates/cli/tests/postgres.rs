@@ -6,6 +6,7 @@ mod diagnosis;
 mod doctor_on_postgres;
 mod served;
 mod simulated;
+mod state_commands;
 
 use audit::{Blow, audit, blows};
 use leasehold_testkit::postgres::{Cluster, Settings};
@@ -26,4 +27,16 @@ async fn killed_database_loses_nothing_and_nothing_is_handed_out_twice() {
         cluster.restart().expect("comes back");
     };
     audit(&cluster.url("postgres"), Blow::None, blows(4), strike).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn state_is_set_up_and_shown() {
+    let database = Cluster::shared().database().await;
+    let url = database.url();
+    state_commands::schema_is_planned_applied_and_checked(url, url).await;
+    let bytes = |id: &str| format!("'\\x{}'::bytea", id.replace('-', ""));
+    state_commands::what_is_kept_is_shown(url, url, bytes).await;
+    state_commands::task_queues_are_listed_by_name(url).await;
+    state_commands::index_of_fences_is_added(url).await;
 }

@@ -11,6 +11,7 @@ mod connect;
 mod endpoint;
 mod error;
 mod lock;
+pub mod ndjson;
 mod operations;
 mod options;
 mod pages;

@@ -2,6 +2,7 @@
 //! is written and read again as the same. `fuzz/` runs them under libFuzzer, which needs a nightly compiler; the tests
 //! here run them over mutations of good input, on any.
 
+mod lines;
 mod locations;
 mod messages;
 mod words;
@@ -24,6 +25,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "key", run: words::key, seeds: words::key_seeds },
     Target { name: "location", run: locations::location, seeds: locations::location_seeds },
     Target { name: "name", run: words::name, seeds: words::name_seeds },
+    Target { name: "ndjson", run: lines::ndjson, seeds: lines::ndjson_seeds },
     Target { name: "protobuf", run: messages::protobuf, seeds: messages::protobuf_seeds },
 ];
 

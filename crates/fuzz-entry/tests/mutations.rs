@@ -83,7 +83,7 @@ macro_rules! targets {
     };
 }
 
-targets!(config_yaml, duration, json, key, location, name, protobuf);
+targets!(config_yaml, duration, json, key, location, name, ndjson, protobuf);
 
 fn hold(name: &str) {
     let target = TARGETS.iter().find(|target| target.name == name).expect("a target");

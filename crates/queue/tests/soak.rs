@@ -7,7 +7,7 @@ mod crash;
 #[expect(dead_code, reason = "the suite of the store uses the rest")]
 mod embedded;
 #[path = "postgres_store/fixture.rs"]
-#[expect(dead_code, reason = "the suite of the store uses the rest")]
+#[expect(dead_code, unused_imports, reason = "the suite of the store uses the rest")]
 mod postgres;
 
 use std::time::{Duration, Instant};

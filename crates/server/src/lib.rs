@@ -8,6 +8,8 @@ mod config_file;
 mod connections;
 mod error;
 mod location;
+mod observed_locks;
+mod process_metrics;
 mod queue_metrics;
 mod recorder;
 mod reply;

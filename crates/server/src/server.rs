@@ -31,12 +31,15 @@ pub struct Server {
 impl Server {
     /// Opens the store and takes the address. Dropping the future midway leaves neither held.
     pub async fn bind(config: &Config) -> Result<Self> {
+        // First: what is opened has figures to show from its start.
+        recorder::recorder();
         let services = Services::open(config).await?;
         Server::serve(config, services).await
     }
 
     /// As [`Server::bind`], with locks in a backend of the caller's.
     pub async fn bind_with_locks(config: &Config, locks: Arc<dyn LockBackend>) -> Result<Self> {
+        recorder::recorder();
         let services = Services::open_with_locks(config, locks).await?;
         Server::serve(config, services).await
     }
@@ -52,7 +55,6 @@ impl Server {
             Some(address) => Some(Listener::bind_test_hooks(address).await?),
             None => None,
         };
-        recorder::recorder();
         let Config { timeouts, stop_timeout, .. } = *config;
         Ok(Server { listener, admin, test_hooks, tls, services, timeouts, stop_timeout })
     }
@@ -117,7 +119,7 @@ impl Server {
                 tracing::warn!(stop_timeout = ?self.stop_timeout, "cut the requests that were still running");
             }
             never = reload(self.tls) => match never {},
-            never = recorder::upkeep() => match never {},
+            never = recorder::upkeep(|| self.services.locks.look()) => match never {},
             never = self.services.prepare() => match never {},
         }
         self.services.spans.clone().close().await;

@@ -16,6 +16,7 @@ use leasehold_queue::{
 };
 use leasehold_txn::{Pool, Registry};
 
+use crate::observed_locks::ObservedLocks;
 use crate::reply::Reply;
 use crate::routes::Bodies;
 use crate::spans::Spans;
@@ -44,7 +45,7 @@ pub(crate) struct Faces {
     pub(crate) store: Store,
     pub(crate) engine: Engine,
     pub(crate) access: Access,
-    pub(crate) locks: Locks,
+    pub(crate) locks: ObservedLocks,
     pub(crate) limits: LimitsConfig,
     pub(crate) bodies: Bodies,
     pub(crate) spans: Spans,
@@ -116,7 +117,7 @@ impl Services {
             store,
             engine,
             access,
-            locks: Locks::with_config(locks, leasehold_locks::Config::default()),
+            locks: ObservedLocks::new(Locks::with_config(locks, leasehold_locks::Config::default())),
             limits: config.limits,
             #[cfg(feature = "test-hooks")]
             test_clock,

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use futures_util::future::try_join_all;
+use futures_util::future::join_all;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
@@ -15,6 +15,9 @@ use crate::{DatabaseError, Pool, Result};
 
 /// The values of a statement's `$1`, `$2`, ….
 pub type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
+
+/// Refused because of what happened before.
+const FOLLOWS: &str = "25P02";
 
 /// An open transaction. [`run`](crate::run) begins and ends it.
 ///
@@ -115,16 +118,18 @@ impl Transaction<'_> {
         )
     }
 
-    /// Runs statements that do not depend on each other's answers, in order and in one round trip; how many rows
-    /// each touched.
+    /// Runs statements that do not depend on each other's answers in one round trip; how many rows each touched. Those
+    /// that the connection has prepared overtake those that it has not.
     ///
     /// # Errors
-    /// The first failure.
+    /// The first failure, once all are answered: the one that made the others fail may be the last to be looked at.
     pub async fn execute_all(
         &self,
         statements: &[(&str, Parameters<'_>)],
     ) -> Result<Vec<u64>, DatabaseError> {
-        try_join_all(statements.iter().map(|(sql, parameters)| self.execute(sql, parameters))).await
+        let answers =
+            join_all(statements.iter().map(|(sql, parameters)| self.execute(sql, parameters))).await;
+        answers.into_iter().collect()
     }
 
     /// Runs statements without parameters, separated by semicolons. Not prepared, not cached.
@@ -135,15 +140,16 @@ impl Transaction<'_> {
         self.noted(self.loan.answer(self.loan.session().batch_execute(sql)).await)
     }
 
-    /// Keeps the first error that ends the transaction on the server; a parameter that does not convert does not.
+    /// Keeps the first error that ends the transaction on the server; a parameter that does not convert does not. Of
+    /// statements that travel together one that was refused for another's failure may be looked at before that other.
     fn noted<T>(&self, answer: Result<T, DatabaseError>) -> Result<T, DatabaseError> {
         if let Err(error) = &answer
             && (error.sqlstate().is_some() || error.is_disconnect())
         {
-            self.first_error
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .get_or_insert_with(|| error.clone());
+            let mut first = self.first_error.lock().unwrap_or_else(PoisonError::into_inner);
+            if first.as_ref().is_none_or(|first| first.sqlstate() == Some(FOLLOWS)) {
+                *first = Some(error.clone());
+            }
         }
         answer
     }
@@ -155,7 +161,7 @@ impl Transaction<'_> {
     /// What `error` means, or the error that it only follows from.
     fn failed(&self, error: DatabaseError, phase: Phase) -> Failed {
         let root = match error.sqlstate() {
-            Some("25P02") => self.first_error().unwrap_or(error),
+            Some(FOLLOWS) => self.first_error().unwrap_or(error),
             _ => error,
         };
         Failed::new(root, phase, self.loan.pool().dialect())

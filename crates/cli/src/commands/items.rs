@@ -7,13 +7,13 @@ use leasehold_api::queue::{
     StorageItem, StorageItemsDeleteRequest, StorageItemsImportRequest, StorageItemsImportResponse,
     StorageItemsListRequest, StorageItemsListResponse,
 };
+use leasehold_client::ndjson::{PRODUCE_ROOM, Reader};
 use leasehold_client::{Items as Ready, Scheduled};
 use serde_json::json;
 
 use super::block_on;
 use crate::failure::Failure;
 use crate::instant;
-use crate::ndjson::{PRODUCE_ROOM, Reader};
 use crate::output::{Done, payload, print};
 use crate::paging::Paging;
 use crate::table::Table;

@@ -4,10 +4,14 @@ mod binding;
 mod completions;
 mod config;
 mod doctor;
+#[cfg(feature = "dsql-sim")]
 mod dsql_lint;
+#[cfg(feature = "dsql-sim")]
 mod dsql_sim;
 mod health;
 mod items;
+#[cfg(not(feature = "dsql-sim"))]
+mod left_out;
 mod lock;
 mod man;
 mod namespace;
@@ -16,6 +20,7 @@ mod queue;
 mod role;
 mod schema;
 pub(crate) mod serve;
+mod state;
 mod top;
 mod user;
 
@@ -40,12 +45,21 @@ pub(crate) enum Command {
     Role(role::Role),
     Binding(binding::Binding),
     Schema(schema::Schema),
+    State(state::State),
     Bench(bench::Bench),
     Top(top::Top),
     Doctor(doctor::Doctor),
     Health(health::Health),
+    #[cfg(feature = "dsql-sim")]
     DsqlSim(dsql_sim::DsqlSim),
+    #[cfg(feature = "dsql-sim")]
     DsqlLint(dsql_lint::DsqlLint),
+    /// Aurora DSQL on your machine (left out of this binary; build with --features dsql-sim)
+    #[cfg(not(feature = "dsql-sim"))]
+    DsqlSim(left_out::LeftOut),
+    /// Check SQL files for what Aurora DSQL refuses (left out of this binary; build with --features dsql-sim)
+    #[cfg(not(feature = "dsql-sim"))]
+    DsqlLint(left_out::LeftOut),
     Config(config::Config),
     Completions(completions::Completions),
     Man(man::Man),
@@ -87,12 +101,17 @@ pub(crate) fn run(command: Command) -> Ended {
         Command::Role(role) => role.run(),
         Command::Binding(binding) => binding.run(),
         Command::Schema(schema) => schema.run(),
+        Command::State(state) => state.run(),
         Command::Bench(bench) => bench.run(),
         Command::Top(top) => top.run(),
         Command::Doctor(doctor) => doctor.run(),
         Command::Health(health) => health.run(),
+        #[cfg(feature = "dsql-sim")]
         Command::DsqlSim(sim) => sim.run(),
+        #[cfg(feature = "dsql-sim")]
         Command::DsqlLint(lint) => lint.run(),
+        #[cfg(not(feature = "dsql-sim"))]
+        Command::DsqlSim(left_out) | Command::DsqlLint(left_out) => left_out.run("dsql-sim"),
         Command::Config(config) => config.run(),
         Command::Completions(completions) => completions.run(),
         Command::Man(man) => man.run(),

@@ -9,7 +9,9 @@ use crate::{
 };
 
 /// Replays that collided with statements in flight, before it is called a conflict.
-const ATTEMPTS_MAX: u32 = 5;
+const ATTEMPTS_MAX: u32 = 20;
+/// Who is idle is pushed aside long before this.
+const REPLAY_PATIENCE: &str = "SET LOCAL lock_timeout = '200ms'";
 /// A committer outwaits every statement: their own limit is far shorter.
 pub(super) const PATIENCE: &str = "SET LOCAL lock_timeout = '5s'";
 
@@ -36,7 +38,7 @@ impl Session {
         let ddl = transaction.changes.is_some();
         let mut is_late = worker.mode == Mode::Deferred && !worker.log.is_empty();
         let has_writes = !worker.log.is_empty() || !transaction.intents.is_empty() || transaction.rows > 0;
-        let passage = match self.shared().try_passage(&transaction.intents, is_late || ddl) {
+        let mut passage = match self.shared().try_passage(&transaction.intents, is_late || ddl) {
             Some(passage) => passage,
             None => {
                 // Whoever is ahead may wait for rows that were written here, and can push nobody aside who stands in line.
@@ -49,11 +51,24 @@ impl Session {
             }
         };
         let snapshot = transaction.snapshot.unwrap_or_default();
-        if self.shared().intents.conflict(&transaction.intents, snapshot) {
-            return Err(Failure::data_conflict().into());
-        }
-        if is_late {
-            self.replay(worker, if ddl { Push::Tables } else { Push::Rows }, &transaction.tables).await?;
+        let push = if ddl { Push::Tables } else { Push::Rows };
+        let mut attempt = 0;
+        loop {
+            if self.shared().intents.conflict(&transaction.intents, snapshot) {
+                return Err(Failure::data_conflict().into());
+            }
+            if !is_late || self.replay(worker, push, &transaction.tables).await? {
+                break;
+            }
+            // Who has the rows may be waiting for this very passage, about to commit: he goes first.
+            drop(passage);
+            worker.undo().await?;
+            attempt += 1;
+            if attempt >= ATTEMPTS_MAX {
+                return Err(Failure::data_conflict().into());
+            }
+            pause(attempt).await;
+            passage = self.shared().passage(&transaction.intents, is_late || ddl).await;
         }
         let rules =
             if has_writes { self.shared().rules_of(worker, &transaction.tables).await? } else { None };
@@ -104,21 +119,16 @@ impl Session {
         self.inject(Point::AfterCommit, &transaction.footprints).await
     }
 
-    /// Does the whole log again, on the snapshot it was made for. What worked then and does not now was overtaken.
-    async fn replay(&self, worker: &mut Worker, push: Push, tables: &[u32]) -> Result<(), Failure> {
+    /// Does the whole log again, on the snapshot it was made for. What worked then and does not now was overtaken. Not
+    /// done where somebody who is busy has the rows.
+    async fn replay(&self, worker: &mut Worker, push: Push, tables: &[u32]) -> Result<bool, Failure> {
         self.shared().counters.add(Count::Replays);
-        let mut attempt = 0;
-        loop {
-            let work = Work { prelude: PATIENCE, replays: true, ..Work::default() };
-            let performed =
-                self.shared().push_through(&self.seat, push, tables, worker.perform(work)).await?;
-            let Some(failure) = performed.failure else { return Ok(()) };
-            attempt += 1;
-            if !failure.is_collision() || attempt >= ATTEMPTS_MAX {
-                return Err(overtaken(failure));
-            }
-            worker.undo().await?;
-            pause(attempt).await;
+        let work = Work { prelude: REPLAY_PATIENCE, replays: true, ..Work::default() };
+        let performed = self.shared().push_through(&self.seat, push, tables, worker.perform(work)).await?;
+        match performed.failure {
+            None => Ok(true),
+            Some(failure) if failure.is_collision() => Ok(false),
+            Some(failure) => Err(overtaken(failure)),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use metrics::counter;
+use metrics::{counter, histogram};
 
 use super::recover::Unsettled;
 use super::rotation::{deal, share};
@@ -120,6 +120,11 @@ impl Partition {
         let partition = self.id.number;
         let mut answers = Vec::with_capacity(leases.len());
         let mut leased = 0;
+        let first_leased = hands.iter().flatten().filter(|item| item.attempts == 1);
+        if let Some(oldest) = first_leased.map(|item| item.created_at).min() {
+            histogram!("leasehold_queue_wait_seconds")
+                .record(self.now().saturating_since(oldest).as_secs_f64());
+        }
         for (lease, items) in leases.into_iter().zip(hands) {
             report.told.settled += lease.charged;
             if items.is_empty() {

@@ -35,6 +35,7 @@ impl TimedStore {
     }
 
     pub(super) async fn produce(&mut self, items: &[Item]) -> Result<Vec<Placement>> {
+        count_batch("produce", items.len());
         write(self.timeout, "produce", self.store.produce(items)).await
     }
 
@@ -43,10 +44,12 @@ impl TimedStore {
     }
 
     pub(super) async fn lease(&mut self, picks: &[Pick]) -> Result<Vec<Item>> {
+        count_batch("lease", picks.len());
         write(self.timeout, "lease", self.store.lease(picks)).await
     }
 
     pub(super) async fn change(&mut self, requests: &[&[Change]]) -> Result<Vec<Verdict>> {
+        count_batch("change", requests.iter().map(|changes| changes.len()).sum());
         write(self.timeout, "change", self.store.change(requests)).await
     }
 
@@ -92,6 +95,11 @@ impl TimedStore {
             tracing::warn!("a partition was not closed in time");
         }
     }
+}
+
+/// How many items go into one write: what many small clients gain by sharing one.
+fn count_batch(operation: &'static str, items: usize) {
+    histogram!("leasehold_queue_batch_items", "operation" => operation).record(items as f64);
 }
 
 async fn read<T>(

@@ -1,23 +1,22 @@
 //! A simulated cluster of the test's own, stores on it, and a look behind it.
 
+#[path = "../sql_store/line.rs"]
+mod line;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use leasehold_core::Timestamp;
 use leasehold_dsql_sim::faults::Rule;
 use leasehold_dsql_sim::rules::Level;
 use leasehold_dsql_sim::{Config as SimulatorConfig, Simulator};
 use leasehold_queue::conformance::Harness;
-use leasehold_queue::store::PartitionId;
 use leasehold_queue::store::dsql::{Config, DsqlQueues, DsqlStore};
-use leasehold_queue::{Item, ItemIds, PartitionStore, QueueStore, Store};
+use leasehold_queue::{QueueStore, Store};
 use leasehold_testkit::postgres::{Cluster, Database};
 use leasehold_txn::{ConnectionString, Dialect, Policy, Pool};
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::Client;
 
-/// The instant at which items are produced.
-pub(crate) const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+pub(crate) use self::line::{Line, at, partition, session};
 
 /// A cluster with nothing in it.
 pub(crate) struct Fixture {
@@ -64,52 +63,6 @@ impl Fixture {
     pub(crate) async fn outside(&self) -> Client {
         session(self.database.url()).await
     }
-}
-
-/// A partition, its owner and its ids.
-pub(crate) struct Line {
-    pub(crate) owner: Box<dyn PartitionStore>,
-    pub(crate) ids: ItemIds,
-}
-
-impl Line {
-    pub(crate) async fn open(store: &dyn Store, queue: &str) -> Self {
-        let mut owner = store.partition(&partition(queue));
-        let opened = owner.open().await.expect("open");
-        Line { owner, ids: ItemIds::after(opened.id_max, START) }
-    }
-
-    pub(crate) fn item(&mut self, payload: &str) -> Item {
-        Item {
-            id: self.ids.next(),
-            source_id: None,
-            is_leased: false,
-            lease_deadline: None,
-            expire_deadline: at(3_600),
-            enqueue_at: None,
-            created_at: START,
-            attempts: 0,
-            max_attempts: 0,
-            reference: String::new(),
-            encoding: String::new(),
-            kind: String::new(),
-            payload: Bytes::copy_from_slice(payload.as_bytes()),
-        }
-    }
-}
-
-pub(crate) fn at(seconds: u64) -> Timestamp {
-    START.saturating_add(Duration::from_secs(seconds))
-}
-
-pub(crate) fn partition(queue: &str) -> PartitionId {
-    PartitionId { queue: queue.parse().expect("a name"), number: 0 }
-}
-
-pub(crate) async fn session(url: &str) -> Client {
-    let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("connects");
-    tokio::spawn(connection);
-    client
 }
 
 /// Patient enough that a share of refused commits never uses up its attempts.

@@ -1,22 +1,22 @@
 //! A schema of the test's own, stores on it, and a look at it from outside.
 
+#[path = "../sql_store/line.rs"]
+mod line;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use leasehold_core::Timestamp;
 use leasehold_queue::conformance::Harness;
-use leasehold_queue::store::PartitionId;
 use leasehold_queue::store::postgres::{Config, PostgresQueues, PostgresStore};
-use leasehold_queue::{Item, ItemIds, PartitionStore, QueueStore, Store};
+use leasehold_queue::{Item, QueueStore, Store};
 use leasehold_testkit::postgres::Cluster;
 use leasehold_txn::{ConnectionString, Pool};
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::Client;
+
+pub(crate) use self::line::{Line, START, at, partition, session};
 
 /// Nothing in a test waits longer.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
-/// The instant at which items are produced.
-pub(crate) const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
 /// The harness of the contract.
 pub(crate) struct Postgres {
@@ -82,57 +82,13 @@ impl Fixture {
     }
 }
 
-/// A partition, its owner and its ids.
-pub(crate) struct Line {
-    pub(crate) owner: Box<dyn PartitionStore>,
-    pub(crate) ids: ItemIds,
-}
-
 impl Line {
-    pub(crate) async fn open(store: &dyn Store, queue: &str) -> Self {
-        let mut owner = store.partition(&partition(queue));
-        let opened = owner.open().await.expect("open");
-        Line { owner, ids: ItemIds::after(opened.id_max, START) }
-    }
-
-    pub(crate) fn item(&mut self, payload: &str) -> Item {
-        Item {
-            id: self.ids.next(),
-            source_id: None,
-            is_leased: false,
-            lease_deadline: None,
-            expire_deadline: at(3_600),
-            enqueue_at: None,
-            created_at: START,
-            attempts: 0,
-            max_attempts: 0,
-            reference: String::new(),
-            encoding: String::new(),
-            kind: String::new(),
-            payload: Bytes::copy_from_slice(payload.as_bytes()),
-        }
-    }
-
     pub(crate) fn items(&mut self, len: usize) -> Vec<Item> {
         (0..len).map(|number| self.item(&number.to_string())).collect()
     }
 }
 
-pub(crate) fn at(seconds: u64) -> Timestamp {
-    START.saturating_add(Duration::from_secs(seconds))
-}
-
-pub(crate) fn partition(queue: &str) -> PartitionId {
-    PartitionId { queue: queue.parse().expect("a name"), number: 0 }
-}
-
 pub(crate) fn pool(url: &str, size_max: usize) -> Pool {
     let connection = ConnectionString::parse(url).expect("url");
     Pool::new(leasehold_txn::Config::new(connection).size_max(size_max)).expect("pool")
-}
-
-pub(crate) async fn session(url: &str) -> Client {
-    let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("connects");
-    tokio::spawn(connection);
-    client
 }

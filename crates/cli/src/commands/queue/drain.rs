@@ -2,11 +2,11 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use clap::Args;
+use leasehold_client::ndjson;
 use leasehold_core::duration;
 
 use super::leasing::Consumer;
 use crate::failure::Failure;
-use crate::ndjson;
 use crate::output::{Done, written};
 use crate::progress::Progress;
 use crate::target::Target;

@@ -1,13 +1,13 @@
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use leasehold_client::ndjson::{self, Stored};
 use leasehold_client::{Client, Items, List, Scheduled};
 
 use super::partitions::{listing, partitions};
 use crate::failure::Failure;
-use crate::ndjson::{self, Stored};
 use crate::output::{Done, written};
 use crate::progress::Progress;
 use crate::target::Target;
@@ -134,18 +134,7 @@ fn open(path: &Path, keep: bool) -> Result<(File, Option<Stored>), Failure> {
     let failed = |error| Failure::file(&path.display().to_string(), error);
     let mut file =
         OpenOptions::new().read(true).write(true).create(true).truncate(!keep).open(path).map_err(failed)?;
-    let (mut whole, mut last) = (0, Vec::new());
-    let mut lines = BufReader::new(&file);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let read = lines.read_until(b'\n', &mut line).map_err(failed)?;
-        if read == 0 || line.last() != Some(&b'\n') {
-            break;
-        }
-        whole += read as u64;
-        std::mem::swap(&mut last, &mut line);
-    }
+    let (whole, last) = ndjson::whole_lines(BufReader::new(&file)).map_err(failed)?;
     file.set_len(whole).map_err(failed)?;
     file.seek(SeekFrom::Start(whole)).map_err(failed)?;
     if last.is_empty() {

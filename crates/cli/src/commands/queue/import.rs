@@ -4,12 +4,12 @@ use std::time::Duration;
 use clap::Args;
 use leasehold_api::queue::{QueueProduceItem, StorageItem, StorageItemsImportRequest};
 use leasehold_client::Client;
+use leasehold_client::ndjson::{PRODUCE_ROOM, Reader, Stored, count_behind};
 use serde_json::json;
 
 use super::partitions::partitions;
 use super::produce::request;
 use crate::failure::Failure;
-use crate::ndjson::{PRODUCE_ROOM, Reader, Stored, count_behind};
 use crate::output::{Done, print};
 use crate::progress::Progress;
 use crate::target::Target;
@@ -52,7 +52,9 @@ impl Import {
                 let imported = progress.count();
                 failure.next(format!("{imported} item(s) were imported before; go on with --offset {offset}"))
             };
-            let Some(batch) = lines.batch(PRODUCE_ROOM).map_err(go_on)? else { break };
+            let Some(batch) = lines.batch(PRODUCE_ROOM).map_err(|error| go_on(error.into()))? else {
+                break;
+            };
             let len = batch.items.len();
             let sent = import(&client, &self.queue, &numbers, batch.items).await;
             sent.map_err(|error| go_on(error.into()))?;

@@ -5,13 +5,13 @@ use std::time::Duration;
 use clap::Args;
 use leasehold_api::queue::{QueueProduceItem, QueueProduceRequest};
 use leasehold_client::Client;
+use leasehold_client::ndjson::{PRODUCE_ROOM, Reader, count_behind};
 use leasehold_core::duration;
 use prost_types::Timestamp;
 use serde_json::json;
 
 use crate::failure::Failure;
 use crate::instant;
-use crate::ndjson::{PRODUCE_ROOM, Reader, count_behind};
 use crate::output::{Done, print};
 use crate::progress::Progress;
 use crate::target::Target;
@@ -105,7 +105,7 @@ impl Produce {
         };
         loop {
             let batch = lines.batch(PRODUCE_ROOM);
-            let Some(batch) = batch.map_err(|failure| go_on(failure, progress.count(), offset))? else {
+            let Some(batch) = batch.map_err(|error| go_on(error.into(), progress.count(), offset))? else {
                 break;
             };
             let len = batch.items.len();

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use clap::Args;
 use leasehold_client::Items;
+use leasehold_client::ndjson::{self, Stored};
 use leasehold_core::duration;
 
 use super::partitions::{listing, partitions};
 use crate::failure::Failure;
-use crate::ndjson::{self, Stored};
 use crate::output::{Done, payload, written};
 use crate::target::Target;
 

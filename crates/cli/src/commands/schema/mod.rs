@@ -1,4 +1,6 @@
 mod apply;
+mod check;
+mod database;
 mod fence_guard;
 mod print;
 
@@ -8,7 +10,7 @@ use crate::commands::block_on;
 use crate::failure::Failure;
 use crate::output::Done;
 
-/// Print and apply the tables that Leasehold keeps in your database.
+/// Print, apply and check the tables that Leasehold keeps in your database.
 #[derive(Debug, Args)]
 pub(crate) struct Schema {
     #[command(subcommand)]
@@ -19,14 +21,26 @@ pub(crate) struct Schema {
 enum Verb {
     Print(print::Print),
     Apply(apply::Apply),
+    Check(check::Check),
     FenceGuard(fence_guard::FenceGuard),
 }
 
-/// What the tables are for.
-#[derive(Debug, Clone, Copy, ValueEnum)]
+/// What the tables are for. Those of queues are made by the server, one for each partition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Face {
     /// Locks, on SyncGuard's tables
     Locks,
+    /// State: Temporal's tables
+    State,
+}
+
+/// How writes of state are fenced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Fence {
+    /// As Temporal does, on Temporal's tables
+    Share,
+    /// By an index more, which lets owners write and keep their books at once
+    KeyShare,
 }
 
 impl Schema {
@@ -34,7 +48,17 @@ impl Schema {
         match self.verb {
             Verb::Print(verb) => verb.run(),
             Verb::Apply(verb) => block_on(verb.run()),
+            Verb::Check(verb) => block_on(verb.run()),
             Verb::FenceGuard(verb) => verb.run(),
         }
+    }
+}
+
+/// The tables of state as they are asked for.
+fn state(dialect: leasehold_txn::Dialect, fence: Fence) -> leasehold_persistence::Schema {
+    let schema = leasehold_persistence::Schema::of(dialect);
+    match fence {
+        Fence::Share => schema,
+        Fence::KeyShare => schema.with_fence_index(),
     }
 }

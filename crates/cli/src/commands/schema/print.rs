@@ -1,10 +1,11 @@
-use clap::{Args, ValueEnum};
+use clap::Args;
 use leasehold_core::postgres::TableNames;
 use leasehold_locks::backend::postgres::OptionalColumns;
 use leasehold_locks::backend::{dsql, postgres};
 use serde_json::json;
 
-use super::Face;
+use super::database::Dialect;
+use super::{Face, Fence};
 use crate::failure::Failure;
 use crate::output::{Done, print};
 
@@ -19,19 +20,16 @@ pub(super) struct Print {
     #[arg(long, value_enum, default_value_t = Dialect::Postgres)]
     dialect: Dialect,
 
+    /// How writes will be fenced on PostgreSQL (state)
+    #[arg(long, value_enum, default_value_t = Fence::Share)]
+    fence: Fence,
+
     /// Print JSON
     #[arg(long)]
     json: bool,
 
     #[command(flatten)]
     pub(super) tables: Tables,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Dialect {
-    Postgres,
-    /// To be run one statement per transaction
-    Dsql,
 }
 
 /// The names of the tables, and what is in them.
@@ -56,6 +54,17 @@ impl Tables {
             .map_err(leasehold_locks::Error::from)?)
     }
 
+    /// For tables whose names are Temporal's.
+    pub(super) fn only_for_locks(&self) -> Result<(), Failure> {
+        let names = (self.table_name.as_str(), self.fence_table_name.as_str());
+        match names == (TableNames::DEFAULT_LOCKS, TableNames::DEFAULT_FENCES) && !self.optional_columns {
+            true => Ok(()),
+            false => Err(Failure::input(
+                "--table-name, --fence-table-name and --optional-columns are only for --face locks",
+            )),
+        }
+    }
+
     /// For a database that has no generated columns.
     pub(super) fn no_columns(&self) -> Result<(), Failure> {
         match self.optional_columns {
@@ -71,12 +80,20 @@ impl Tables {
 
 impl Print {
     pub(super) fn run(self) -> Result<Done, Failure> {
-        let tables = self.tables.names()?;
+        if self.face == Face::Locks && self.fence != Fence::Share {
+            return Err(Failure::input("--fence is only for --face state"));
+        }
         let script = match (self.face, self.dialect) {
-            (Face::Locks, Dialect::Postgres) => postgres::setup_sql(&tables, self.tables.columns()),
+            (Face::Locks, Dialect::Postgres) => {
+                postgres::setup_sql(&self.tables.names()?, self.tables.columns())
+            }
             (Face::Locks, Dialect::Dsql) => {
                 self.tables.no_columns()?;
-                dsql::setup_sql(&tables)
+                dsql::setup_sql(&self.tables.names()?)
+            }
+            (Face::State, dialect) => {
+                self.tables.only_for_locks()?;
+                super::state(dialect.into(), self.fence).script()
             }
         };
         print(self.json, &json!({ "sql": script }), || script.clone());

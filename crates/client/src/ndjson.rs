@@ -1,44 +1,82 @@
-//! Items as lines of JSON, in and out.
+//! Items as lines of JSON, in and out: what `queue produce --file`, `queue export` and `queue import` read and write.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 
+use leasehold_api::queue::StorageItem;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use leasehold_api::queue::StorageItem;
+/// Why lines cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file cannot be read.
+    #[error("cannot use the file {name}: {source}")]
+    File {
+        /// The file.
+        name: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A line is not an item.
+    #[error("{name}, line {line}: {source}")]
+    Line {
+        /// The file.
+        name: String,
+        /// Its number; the first is 1.
+        line: u64,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// More lines were to be passed over than there are.
+    #[error("{name} has only {lines} lines")]
+    Short {
+        /// The file.
+        name: String,
+        /// How many it has.
+        lines: u64,
+    },
+}
 
-use crate::failure::Failure;
+/// A result of this module.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An item as it was stored, and in which partition: a line of `queue export`.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Stored {
+pub struct Stored {
+    /// The partition; the first where none is named.
     #[serde(default)]
-    pub(crate) partition: i32,
-    pub(crate) item: StorageItem,
+    pub partition: i32,
+    /// The item.
+    pub item: StorageItem,
 }
 
 /// What one request may carry.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Room {
-    pub(crate) items: usize,
-    pub(crate) bytes: usize,
+pub struct Room {
+    /// Items.
+    pub items: usize,
+    /// Bytes of their lines.
+    pub bytes: usize,
 }
 
 /// Under the limits of a server that nobody configured: 1,000 items and 5,000,000 bytes.
-pub(crate) const PRODUCE_ROOM: Room = Room { items: 1_000, bytes: 4_500_000 };
+pub const PRODUCE_ROOM: Room = Room { items: 1_000, bytes: 4_500_000 };
 
 /// Lines that go together, and the lines before the first that does not.
 #[derive(Debug)]
-pub(crate) struct Batch<T> {
-    pub(crate) items: Vec<T>,
-    pub(crate) offset: u64,
+pub struct Batch<T> {
+    /// What they hold.
+    pub items: Vec<T>,
+    /// Where to go on.
+    pub offset: u64,
 }
 
 /// Reads lines of JSON in batches. Empty lines are counted and skipped.
-pub(crate) struct Reader<T> {
+pub struct Reader<T> {
     lines: Box<dyn BufRead + Send>,
     name: String,
     /// Lines read.
@@ -50,33 +88,44 @@ pub(crate) struct Reader<T> {
 
 impl<T: DeserializeOwned> Reader<T> {
     /// From a file, or from stdin where it is `-`; the first `offset` lines are passed over.
-    pub(crate) fn open(path: &Path, offset: u64) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// It cannot be read, or has fewer lines.
+    pub fn open(path: &Path, offset: u64) -> Result<Self> {
         let name = path.display().to_string();
         let lines: Box<dyn BufRead + Send> = match name.as_str() {
             "-" => Box::new(BufReader::new(io::stdin())),
-            _ => Box::new(BufReader::new(File::open(path).map_err(|error| Failure::file(&name, error))?)),
+            _ => match File::open(path) {
+                Ok(file) => Box::new(BufReader::new(file)),
+                Err(source) => return Err(Error::File { name, source }),
+            },
         };
         Reader::over(lines, name, offset)
     }
 
-    fn over(lines: Box<dyn BufRead + Send>, name: String, offset: u64) -> Result<Self, Failure> {
+    /// From what is open already, under a name for messages; the first `offset` lines are passed over.
+    ///
+    /// # Errors
+    /// It cannot be read, or has fewer lines.
+    pub fn over(lines: Box<dyn BufRead + Send>, name: String, offset: u64) -> Result<Self> {
         let mut reader = Reader { lines, name, offset: 0, held: None, line: String::new() };
         while reader.offset < offset {
             if !reader.read_line()? {
-                return Err(Failure::input(format!("{} has only {} lines", reader.name, reader.offset)));
+                return Err(Error::Short { name: reader.name, lines: reader.offset });
             }
         }
         Ok(reader)
     }
 
-    fn read_line(&mut self) -> Result<bool, Failure> {
+    fn read_line(&mut self) -> Result<bool> {
         self.line.clear();
-        let read = self.lines.read_line(&mut self.line).map_err(|error| Failure::file(&self.name, error))?;
+        let read = self.lines.read_line(&mut self.line);
+        let read = read.map_err(|source| Error::File { name: self.name.clone(), source })?;
         self.offset += u64::from(read > 0);
         Ok(read > 0)
     }
 
-    fn next(&mut self) -> Result<Option<(T, usize)>, Failure> {
+    fn next(&mut self) -> Result<Option<(T, usize)>> {
         if let Some(held) = self.held.take() {
             return Ok(Some(held));
         }
@@ -86,8 +135,10 @@ impl<T: DeserializeOwned> Reader<T> {
             }
             let text = self.line.trim();
             if !text.is_empty() {
-                let item = leasehold_api::from_json(text.as_bytes()).map_err(|error| {
-                    Failure::input(format!("{}, line {}: {error}", self.name, self.offset))
+                let item = leasehold_api::from_json(text.as_bytes()).map_err(|source| Error::Line {
+                    name: self.name.clone(),
+                    line: self.offset,
+                    source,
                 })?;
                 return Ok(Some((item, text.len())));
             }
@@ -96,7 +147,10 @@ impl<T: DeserializeOwned> Reader<T> {
 
     /// As many lines as there is room for; a line that is too long for any batch is one of its own, for the server to
     /// judge. None at the end.
-    pub(crate) fn batch(&mut self, room: Room) -> Result<Option<Batch<T>>, Failure> {
+    ///
+    /// # Errors
+    /// A line is not an item; those before it are lost with it.
+    pub fn batch(&mut self, room: Room) -> Result<Option<Batch<T>>> {
         let (mut items, mut bytes) = (Vec::new(), 0);
         while items.len() < room.items {
             let Some((item, len)) = self.next()? else { break };
@@ -113,19 +167,40 @@ impl<T: DeserializeOwned> Reader<T> {
 }
 
 /// How many items a file has behind so many lines; nothing for stdin, which can be read only once.
-pub(crate) fn count_behind(path: &Path, offset: u64) -> Option<u64> {
+pub fn count_behind(path: &Path, offset: u64) -> Option<u64> {
     if path == Path::new("-") {
         return None;
     }
     let lines = BufReader::new(File::open(path).ok()?).split(b'\n');
-    let lines = lines.skip(usize::try_from(offset).ok()?).map_while(Result::ok);
+    let lines = lines.skip(usize::try_from(offset).ok()?).map_while(io::Result::ok);
     u64::try_from(lines.filter(|line| !line.trim_ascii().is_empty()).count()).ok()
 }
 
-/// Writes one line. A reader that went away, such as `head`, ends the command without an error.
-pub(crate) fn write(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
+/// Writes one line.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer(&mut *out, value)?;
     out.write_all(b"\n")
+}
+
+/// What an export that was cut has left: the bytes of its whole lines, and the last of them, which may be empty. What
+/// comes behind is half a line.
+///
+/// # Errors
+/// It cannot be read.
+pub fn whole_lines(mut lines: impl BufRead) -> io::Result<(u64, Vec<u8>)> {
+    let (mut whole, mut last, mut line) = (0, Vec::new(), Vec::new());
+    loop {
+        line.clear();
+        let read = lines.read_until(b'\n', &mut line)?;
+        if read == 0 || line.last() != Some(&b'\n') {
+            return Ok((whole, last));
+        }
+        whole += read as u64;
+        std::mem::swap(&mut last, &mut line);
+    }
 }
 
 #[cfg(test)]
@@ -134,7 +209,7 @@ mod tests {
 
     use super::*;
 
-    fn reader(text: &'static str, offset: u64) -> Result<Reader<QueueProduceItem>, Failure> {
+    fn reader(text: &'static str, offset: u64) -> Result<Reader<QueueProduceItem>> {
         Reader::over(Box::new(text.as_bytes()), "items".to_owned(), offset)
     }
 
@@ -160,7 +235,7 @@ mod tests {
         let mut lines = reader(FOUR, 3).expect("opens");
         let rest = lines.batch(PRODUCE_ROOM).expect("reads").expect("has some");
         assert_eq!(texts(&rest), ["c", "d"]);
-        let refused = reader(FOUR, 6).err().expect("is past the end").line();
+        let refused = reader(FOUR, 6).err().expect("is past the end").to_string();
         assert!(refused.contains("only 5 lines"), "{refused}");
     }
 
@@ -185,37 +260,9 @@ mod tests {
     }
 
     #[test]
-    fn any_bytes_are_items_or_a_refusal() {
-        let good = b"{\"partition\":1,\"item\":{\"id\":\"a\",\"payload\":\"aGk=\",\"created_at\":\"2026-11-15T07:05:51Z\"}}\n\n{\"item\":{}}\n";
-        let mut number = 0x2319_2319_u32;
-        let mut random = |below: usize| {
-            number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (number >> 8) as usize % below
-        };
-        for _ in 0..5_000 {
-            let mut bytes = good.to_vec();
-            for _ in 0..=random(3) {
-                let at = random(bytes.len());
-                match random(3) {
-                    0 => bytes[at] = u8::try_from(random(256)).expect("a byte"),
-                    1 => drop(bytes.remove(at)),
-                    _ => bytes.insert(at, b"\n\"{}[]\xff"[random(7)]),
-                }
-            }
-            let lines = Reader::<Stored>::over(Box::new(io::Cursor::new(bytes)), "items".to_owned(), 0);
-            let mut lines = lines.expect("opens");
-            // Ends: each batch is a line at the least, and a refusal is the end.
-            while let Ok(Some(batch)) = lines.batch(Room { items: 1, bytes: 1 }) {
-                assert_eq!(batch.items.len(), 1);
-                assert!(batch.offset <= 8, "{}", batch.offset);
-            }
-        }
-    }
-
-    #[test]
     fn bad_line_is_named() {
         for text in ["{\"utf8\":\"a\"}\nnonsense\n", "{}\n{\"bogus\":1}\n", "{}\n[]\n"] {
-            let refused = reader(text, 0).expect("opens").batch(PRODUCE_ROOM).expect_err(text).line();
+            let refused = reader(text, 0).expect("opens").batch(PRODUCE_ROOM).expect_err(text).to_string();
             assert!(refused.contains("items, line 2"), "{refused}");
         }
     }

@@ -1,0 +1,31 @@
+//! Ids that follow the last stored one: who loses the race for an id takes the next.
+
+use leasehold_txn::{Operation, Running, Transaction};
+
+use crate::{Database, Error, Result};
+
+/// Each further run means that somebody else was given an id, so this is how many may come first.
+const RUNS_MAX: u32 = 100;
+
+impl Database {
+    /// [`run`](Self::run) for a body that inserts the row after the last one. Where a lock on the last row does not stop
+    /// two from choosing the same id, because there is no row yet or because one was added during the wait for it, the
+    /// key does; the one that it refuses runs again, as a transaction of its own.
+    pub(crate) async fn allocate<'a, T, F>(&self, operation: Operation, body: F) -> Result<T>
+    where
+        F: for<'t> Fn(&'t Transaction<'a>) -> Running<'t, T, Error>,
+    {
+        let mut runs = 1;
+        loop {
+            match self.run_hot(operation, &body).await {
+                Err(error) if error.is_duplicate() && runs < RUNS_MAX => runs += 1,
+                Err(Error::Unavailable { operation, source: Some(source) })
+                    if source.sqlstate() == Some(Error::UNIQUE_VIOLATION) =>
+                {
+                    return Err(Error::OccExhausted { operation, attempts: runs, source });
+                }
+                answer => return answer,
+            }
+        }
+    }
+}

@@ -1,0 +1,3 @@
+-- $1 shard_id   $2 tree_id   $3 branch_id
+DELETE FROM history_tree
+WHERE shard_id = $1 AND tree_id = $2 AND branch_id = $3

@@ -1,0 +1,3 @@
+-- $1 shard_id   $2 tree_id   $3 branch_id   $4 node_id   $5 negated txn_id
+DELETE FROM history_node
+WHERE shard_id = $1 AND tree_id = $2 AND branch_id = $3 AND node_id = $4 AND txn_id = $5

@@ -1,0 +1,4 @@
+-- $1 shard_id   $2 task_ids   $3 data   $4 data_encodings   $5 category_id
+INSERT INTO history_immediate_tasks (shard_id, category_id, task_id, data, data_encoding)
+SELECT $1::integer, $5::integer, task_id, data, data_encoding
+FROM unnest($2::bigint[], $3::bytea[], $4::text[]) AS task (task_id, data, data_encoding)

@@ -1,0 +1,6 @@
+-- $1 shard_id   $2 category_id   $3 first task_id   $4 end task_id   $5 how many at most
+SELECT task_id, data, data_encoding
+FROM history_immediate_tasks
+WHERE shard_id = $1 AND category_id = $2 AND task_id >= $3 AND task_id < $4
+ORDER BY task_id
+LIMIT $5

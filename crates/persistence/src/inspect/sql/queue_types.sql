@@ -1,0 +1,3 @@
+SELECT DISTINCT queue_type
+FROM queues
+ORDER BY queue_type

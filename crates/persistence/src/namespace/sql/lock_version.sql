@@ -1,0 +1,4 @@
+SELECT notification_version
+FROM namespace_metadata
+WHERE partition_id = 54321
+FOR UPDATE

@@ -1,0 +1,4 @@
+-- $1 name
+SELECT id, name, notification_version, data, data_encoding, is_global
+FROM namespaces
+WHERE partition_id = 54321 AND name = $1

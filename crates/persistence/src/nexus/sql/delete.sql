@@ -1,0 +1,3 @@
+-- $1 id
+DELETE FROM nexus_endpoints
+WHERE id = $1

@@ -1,0 +1,3 @@
+SELECT version
+FROM nexus_endpoints_partition_status
+WHERE id = 0

@@ -1,0 +1,6 @@
+-- $1 source_cluster_name   $2 shard_id   $3 first task_id   $4 end task_id   $5 how many at most
+SELECT task_id, data, data_encoding
+FROM replication_tasks_dlq
+WHERE source_cluster_name = $1 AND shard_id = $2 AND task_id >= $3 AND task_id < $4
+ORDER BY task_id
+LIMIT $5

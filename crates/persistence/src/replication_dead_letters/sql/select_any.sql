@@ -1,0 +1,5 @@
+-- $1 source_cluster_name   $2 shard_id   $3 first task_id
+SELECT task_id
+FROM replication_tasks_dlq
+WHERE source_cluster_name = $1 AND shard_id = $2 AND task_id >= $3
+LIMIT 1

@@ -1,0 +1,5 @@
+-- $1 shard_id
+SELECT range_id
+FROM shards
+WHERE shard_id = $1
+FOR UPDATE

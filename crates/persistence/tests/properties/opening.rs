@@ -1,0 +1,50 @@
+//! Property 8: initialisation. Two services meet an empty cluster at the same time, make the tables and use every store for
+//! the first time; then two more do.
+
+use leasehold_core::Class;
+use leasehold_persistence::{Config, Database, Schema};
+use leasehold_txn::{DsqlLevel, Policy};
+
+use super::all;
+use crate::fixture::{Place, together};
+use crate::reads::every_read;
+
+/// Services ask for their tokens again when somebody else was faster.
+const PATIENCE: usize = 50;
+
+async fn serve(pool: leasehold_txn::Pool, seed: u16) {
+    Schema::of(pool.dialect()).apply(&pool).await.expect("the tables");
+    let mut config = Config::new(pool.dialect());
+    config.retries =
+        Policy::new(40, std::time::Duration::from_millis(1), std::time::Duration::from_millis(100))
+            .expect("a policy");
+    config.takeover_retries = config.retries.clone();
+    config.timeout = std::time::Duration::from_secs(60);
+    let database = Database::open(pool, config).await.expect("a database");
+    every_read(&database).await;
+    // Seeds of a service are its own; what a database has one of they share.
+    for (write, seed) in all().zip(seed..) {
+        let mut tried = 0;
+        loop {
+            let prepared =
+                (write.prepare)(database.clone(), seed + 1_000 * u16::try_from(tried).expect("small")).await;
+            match prepared(database.clone()).await {
+                Ok(()) => break,
+                Err(error) if error.class() == Class::Conflict && tried < PATIENCE => tried += 1,
+                Err(error) => panic!("{}: {error:?}", write.name),
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask test dsql"]
+async fn two_services_open_an_empty_cluster_twice() {
+    for level in [DsqlLevel::UpdateOnly, DsqlLevel::KeyShare] {
+        let place = Place::dsql(level).await;
+        for round in 0..2 {
+            together((0..2).map(|service| serve(place.pool(), (round * 2 + service) * 100))).await;
+        }
+        place.expect_no_refusals();
+    }
+}

@@ -1,0 +1,64 @@
+//! Applying the schema among conflicts, lost answers and builds that failed.
+
+use leasehold_persistence::Difference;
+use leasehold_txn::DsqlLevel;
+
+use crate::cases::schema::{change, differences, expect_complete, schema};
+use crate::fixture::Place;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask test dsql"]
+async fn changes_of_the_catalogue_by_others_are_ridden_out() {
+    let place = &Place::dsql(DsqlLevel::KeyShare).await;
+    for (action, kind) in [
+        ("schema_conflict_at_statement", "ddl"),
+        ("schema_conflict_at_commit", "ddl"),
+        ("schema_conflict_at_statement", "select"),
+        ("schema_conflict_at_commit", "insert"),
+    ] {
+        place.arm(&format!(
+            r#"{{"name": "{action}-{kind}", "action": "{action}", "kind": "{kind}", "probability": 0.3, "times": 40}}"#
+        ));
+    }
+    schema(place).apply(&place.pool()).await.expect("the tables");
+    let fired: u64 = place.simulator().faults().report().iter().map(|rule| rule.fired).sum();
+    assert!(fired > 10, "{fired} conflicts");
+    place.simulator().faults().clear();
+    expect_complete(place).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask test dsql"]
+async fn lost_answers_are_asked_for_again() {
+    let place = &Place::dsql(DsqlLevel::KeyShare).await;
+    for (action, kind, nth) in
+        [("cut_after_commit", "ddl", 3), ("cut_before_commit", "ddl", 20), ("cut_after_commit", "insert", 1)]
+    {
+        place.arm(&format!(
+            r#"{{"name": "{action}-{kind}", "action": "{action}", "kind": "{kind}", "nth": {nth}}}"#
+        ));
+    }
+    schema(place).apply(&place.pool()).await.expect("the tables");
+    let report = place.simulator().faults().report();
+    assert!(report.iter().all(|rule| rule.fired == 1), "{report:?}");
+    expect_complete(place).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask test dsql"]
+async fn index_that_is_not_valid_is_a_difference_and_no_apply_succeeds_over_it() {
+    let place = &Place::dsql(DsqlLevel::KeyShare).await;
+    schema(place).apply(&place.pool()).await.expect("the tables");
+    change(place, "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'cm_idx_lasthb'::regclass")
+        .await;
+    let kinds: Vec<_> = differences(place).await.iter().map(Difference::kind).collect();
+    assert_eq!(kinds, ["missing_index", "invalid_index"]);
+    let error = schema(place).apply(&place.pool()).await.expect_err("not valid");
+    assert!(
+        error.to_string().contains("index cm_idx_lasthb of table cluster_membership is not valid"),
+        "{error}"
+    );
+    change(place, "DROP INDEX cm_idx_lasthb").await;
+    schema(place).apply(&place.pool()).await.expect("an index");
+    expect_complete(place).await;
+}
