@@ -51,6 +51,7 @@ fn folder_is_looked_at_without_being_touched() {
 fn what_cannot_be_reached_is_a_finding_without_secrets() {
     for (arguments, check, words) in [
         (&["--store", "postgres://app:hunter2@127.0.0.1:1/app"][..], "reach", "txn."),
+        (&["--store", "dsql://app:hunter2@127.0.0.1:1/app?sslmode=disable"], "reach", "txn."),
         (&["--store", "redis://app:hunter2@127.0.0.1:1"], "reach", "lock."),
         (&["--endpoint", "http://127.0.0.1:1"], "server", "client.connect"),
         (&["--endpoint", "http://127.0.0.1:1", "--api-key", "hunter2"], "server", "client.connect"),

@@ -1,5 +1,8 @@
-//! Locks on DSQL, simulated, as the command line and the server use them.
+//! DSQL, simulated, as the command line and the server use it; and the doctor, who is shown clusters that are broken on
+//! purpose.
 
+mod diagnosis;
+mod doctor_on_dsql;
 mod served;
 mod state_commands;
 

@@ -19,9 +19,6 @@ pub enum Error {
         /// The scheme alone: the rest of a URL may hold a password.
         scheme: String,
     },
-    /// Who may do what is to be kept in DSQL.
-    #[error("namespaces, users and keys have no store on DSQL; name another place in auth-storage")]
-    AccessOnDsql,
     /// The configuration file cannot be read.
     #[error("configuration file {path} cannot be read", path = path.display())]
     ConfigUnreadable {
@@ -183,7 +180,6 @@ impl Error {
             Error::StoreEmpty => "server.store_empty",
             Error::StoreMemorySuffix => "server.store_memory_suffix",
             Error::StoreScheme { .. } => "server.store_scheme",
-            Error::AccessOnDsql => "server.access_on_dsql",
             Error::ConfigUnreadable { .. } => "server.config_unreadable",
             Error::ConfigTooLong { .. } => "server.config_too_long",
             Error::ConfigMalformed { .. } => "server.config_malformed",
@@ -219,7 +215,6 @@ impl Error {
             Error::StoreEmpty
             | Error::StoreMemorySuffix
             | Error::StoreScheme { .. }
-            | Error::AccessOnDsql
             | Error::ConfigUnreadable { .. }
             | Error::ConfigTooLong { .. }
             | Error::ConfigMalformed { .. }

@@ -15,7 +15,7 @@ pub enum StoreLocation {
     Folder(PathBuf),
     /// `postgres://…` or `postgresql://…`.
     Postgres(Box<ConnectionString>),
-    /// `dsql://…`: queues and locks. Namespaces, users and keys need another place.
+    /// `dsql://…`: Aurora DSQL.
     Dsql(Box<ConnectionString>),
 }
 

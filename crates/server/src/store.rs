@@ -9,7 +9,7 @@ use leasehold_queue::store::memory::{MemoryQueues, MemoryStore};
 use leasehold_queue::store::postgres::{self, PostgresQueues, PostgresStore};
 use leasehold_txn::{Operation, Policy, Pool, Registry, Statement};
 
-use crate::{Error, Result, StoreLocation};
+use crate::{Result, StoreLocation};
 
 /// How long a store may take to answer the health check.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
@@ -86,7 +86,9 @@ impl Store {
                 Stores::of(Arc::new(access::embedded::EmbeddedStore::open(store.clone())?))
             }
             Store::Postgres(pool) => access::postgres::PostgresStore::new(pool.clone()).stores(),
-            Store::Dsql(_) => return Err(Error::AccessOnDsql),
+            Store::Dsql(pool) => {
+                access::dsql::DsqlStore::new(pool.clone(), access::dsql::Config::default()).stores()
+            }
         })
     }
 

@@ -1,51 +1,82 @@
-//! The server over DSQL, simulated: queues and locks there, who may do what elsewhere.
+//! The server over DSQL, simulated: queues, locks, and who may do what.
 
 #[allow(dead_code, reason = "each test target uses its part")]
 mod wire;
 
 use std::time::Duration;
 
+use leasehold_access::Driver;
 use leasehold_dsql_sim::{Config as SimulatorConfig, Simulator};
-use leasehold_server::Server;
-use leasehold_testkit::postgres::{Cluster, Database};
-use serde_json::json;
+use leasehold_testkit::postgres::{self as testkit, Database};
+use serde_json::{Value, json};
 
 use crate::wire::cases::queue_cases;
-use crate::wire::{Running, config};
+use crate::wire::{Running, config, with_key};
 
-async fn start() -> (Running, (Simulator, Database)) {
-    let database = Cluster::shared().database().await;
+type Cluster = (Simulator, Database);
+
+async fn simulated() -> (leasehold_server::Config, Cluster) {
+    let database = testkit::Cluster::shared().database().await;
     let simulator = SimulatorConfig::new(database.url().parse().expect("a URL"));
     let simulator = Simulator::start(simulator).await.expect("the simulator starts");
-    let mut config = config(&format!("dsql://admin:any@{}/postgres?sslmode=disable", simulator.address()));
-    config.queues.access = Some("memory:".parse().expect("a store"));
-    (Running::start(config).await, (simulator, database))
+    let store = format!("dsql://admin:any@{}/postgres?sslmode=disable", simulator.address());
+    (config(&store), (simulator, database))
+}
+
+async fn start() -> (Running, Cluster) {
+    let (config, cluster) = simulated().await;
+    (Running::start(config).await, cluster)
 }
 
 queue_cases!(start, [ignore = "needs PostgreSQL: cargo xtask test dsql"]);
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs PostgreSQL: cargo xtask test dsql"]
-async fn locks_are_in_the_same_place() {
-    let (server, _simulator) = start().await;
+/// The tables are made beside the first requests.
+async fn acquired(server: &Running, key: &str) -> Value {
     let acquire = async {
         loop {
-            let request = json!({"key": "billing", "ttlMs": 60_000});
+            let request = json!({"key": key, "ttlMs": 600_000});
             let answer = server.post("/v1/lock.acquire", request).await;
-            // The table is made beside the first requests.
             if answer.status == 200 {
                 return answer.json();
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    let acquired = tokio::time::timeout(Duration::from_secs(60), acquire).await.expect("in time");
-    assert_eq!(acquired["fence"], "000000000000001", "{acquired}");
+    tokio::time::timeout(Duration::from_secs(60), acquire).await.expect("in time")
 }
 
-#[tokio::test]
-async fn who_may_do_what_needs_another_place() {
-    let config = config("dsql://admin:any@127.0.0.1:1/postgres?sslmode=disable");
-    let Err(error) = Server::bind(&config).await else { panic!("nowhere to keep namespaces") };
-    assert_eq!(error.code(), "server.access_on_dsql");
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask test dsql"]
+async fn queues_locks_and_rights_outlive_the_server() {
+    let (mut config, _cluster) = simulated().await;
+    config.auth = Driver::Internal;
+    let server = Running::start(config.clone()).await;
+    let user = server.done("/v1/users.create", json!({"username": "ann"})).await;
+    let user = user["id"].as_str().expect("an id").to_owned();
+    let admin = json!({"namespace": "_system", "role_name": "Admin", "user_id": user});
+    server.done("/v1/rolebindings.create", admin).await;
+    let key = server.done("/v1/apikeys.create", json!({"user_id": user, "name": "laptop"})).await;
+    let key = key["key"].as_str().expect("a key").to_owned();
+    server.queue("orders").await;
+    server.produce("orders", &["a", "b"]).await;
+    let first = acquired(&server, "billing").await;
+    assert_eq!(first["fence"], "000000000000001", "{first}");
+    let door = json!({"namespace": "_system", "role_name": "Admin", "user_id": "anonymous"});
+    let closed = with_key(&server, &key, "/v1/rolebindings.delete", door).await;
+    assert_eq!(closed.status, 200, "{closed:?}");
+    let produce = json!({"queue_name": "orders", "request_timeout": "5s", "items": [{"utf8": "c"}]});
+    assert_eq!(server.refused("/v1/queue.produce", produce.clone()).await.0, 403, "the door is closed");
+    server.stopped().await;
+
+    let server = Running::start(config).await;
+    assert_eq!(server.refused("/v1/queue.produce", produce.clone()).await.0, 403, "and stays so");
+    let produced = with_key(&server, &key, "/v1/queue.produce", produce).await;
+    assert_eq!(produced.status, 200, "{produced:?}");
+    let lease = json!({"queue_name": "orders", "client_id": "me", "batch_size": 9, "request_timeout": "5s"});
+    let leased = with_key(&server, &key, "/v1/queue.lease", lease).await.json();
+    let payloads: Vec<_> =
+        leased["items"].as_array().expect("items").iter().map(|item| &item["bytes"]).collect();
+    assert_eq!(payloads, ["YQ==", "Yg==", "Yw=="], "a, b and c: {leased}");
+    let held = with_key(&server, &key, "/v1/lock.acquire", json!({"key": "billing", "ttlMs": 1_000})).await;
+    assert_eq!(held.json(), json!({"ok": false, "reason": "locked"}), "held over the restart");
 }

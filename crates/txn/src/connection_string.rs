@@ -111,7 +111,8 @@ impl ConnectionString {
     }
 
     /// Whether every host is this machine: a simulator, whose token nobody can read on the way.
-    fn is_loopback(&self) -> bool {
+    #[must_use]
+    pub fn is_loopback(&self) -> bool {
         let loopback = |host: &str| {
             let address = host.trim_start_matches('[').trim_end_matches(']');
             host == "localhost" || address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
@@ -138,8 +139,14 @@ impl ConnectionString {
         self.pairs.contains_key("password")
     }
 
+    /// How connections are encrypted, in libpq's words.
+    #[must_use]
+    pub fn sslmode(&self) -> &str {
+        self.value("sslmode").unwrap_or("prefer")
+    }
+
     pub(crate) fn ssl_mode(&self) -> Result<SslMode> {
-        self.value("sslmode").map_or(Ok(SslMode::Prefer), SslMode::parse)
+        SslMode::parse(self.sslmode())
     }
 
     /// `system` means the certificates the machine trusts, as it does for libpq.

@@ -1,19 +1,14 @@
 //! Who may do what, over real sockets.
 
 use leasehold_access::Driver;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::wire::{Answer, Running, config};
+use crate::wire::{Running, config, with_key};
 
 async fn server() -> Running {
     let mut config = config("memory:");
     config.auth = Driver::Internal;
     Running::start(config).await
-}
-
-async fn with_key(server: &Running, key: &str, path: &str, body: Value) -> Answer {
-    let request = http::Request::post("/").header("authorization", format!("Bearer {key}"));
-    server.request(request, path, body.to_string()).await
 }
 
 /// A user with a role in a namespace, and its key.

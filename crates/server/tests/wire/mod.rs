@@ -30,7 +30,7 @@ pub(crate) struct Running {
     client: Client<HttpConnector, Full<Bytes>>,
     stop: CancellationToken,
     /// Ends with the test.
-    _served: AbortOnDropHandle<leasehold_server::Result<()>>,
+    served: AbortOnDropHandle<leasehold_server::Result<()>>,
 }
 
 /// What came back.
@@ -52,6 +52,12 @@ impl Answer {
     }
 }
 
+/// A request of whoever has this key.
+pub(crate) async fn with_key(server: &Running, key: &str, path: &str, body: Value) -> Answer {
+    let request = http::Request::post("/").header("authorization", format!("Bearer {key}"));
+    server.request(request, path, body.to_string()).await
+}
+
 impl Running {
     pub(crate) async fn start(config: Config) -> Self {
         let server = Server::bind(&config).await.expect("the server starts");
@@ -60,7 +66,7 @@ impl Running {
         let test_hooks_address = server.test_hooks_address();
         let stop = CancellationToken::new();
         let served = tokio::spawn(server.run(stop.clone().cancelled_owned()));
-        let _served = AbortOnDropHandle::new(served);
+        let served = AbortOnDropHandle::new(served);
         let client = Client::builder(TokioExecutor::new()).build(HttpConnector::new());
         Running {
             address,
@@ -69,13 +75,19 @@ impl Running {
             test_hooks_address,
             client,
             stop,
-            _served,
+            served,
         }
     }
 
     /// Stops the server as a signal would.
     pub(crate) fn signal_stop(&self) {
         self.stop.cancel();
+    }
+
+    /// Stops it, and waits until it has.
+    pub(crate) async fn stopped(self) {
+        self.signal_stop();
+        self.served.await.expect("ends").expect("stops cleanly");
     }
 
     pub(crate) async fn request(

@@ -1,6 +1,7 @@
 //! Looks at a store and a server from outside, and says what is wrong and what to do. Changes nothing.
 
 mod clock;
+mod dsql;
 mod finding;
 mod folder;
 mod postgres;
@@ -29,7 +30,7 @@ use crate::output::{Done, print};
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Doctor {
-    /// What to look at: a folder, postgres://… or redis://…
+    /// What to look at: a folder, postgres://…, dsql://… or redis://…
     #[arg(long, value_name = "PATH|URL", env = "LEASEHOLD_STORE", hide_env_values = true)]
     store: Option<String>,
 
@@ -60,6 +61,7 @@ Exit codes:
 Examples:
   leasehold doctor
   leasehold doctor --store postgres://app:secret@db/app --endpoint http://127.0.0.1:2319
+  leasehold doctor --store dsql://CLUSTER.dsql.eu-west-1.on.aws
   leasehold doctor --store ./leasehold-data --json | jq '.findings[] | select(.level != \"ok\")'";
 
 impl Doctor {
@@ -88,6 +90,9 @@ impl Doctor {
                     pool_size: self.pool_size,
                 };
                 postgres::look((**connection).clone(), &bounds, findings).await?;
+            }
+            BackendLocation::Dsql(connection) => {
+                dsql::look((**connection).clone(), self.pool_size, findings).await?;
             }
             BackendLocation::Redis(config) => redis::look(&RedisBackend::new(config)?, findings).await,
             BackendLocation::Folder(path) => folder::look(path, findings),

@@ -1,23 +1,23 @@
 //! What the tables should be like. The test against a real database holds this to what a server makes.
 
 /// A table, what it must have, and how to mend what it lacks.
-pub(super) struct Expected {
-    pub(super) name: String,
-    pub(super) columns: &'static [&'static str],
-    pub(super) indexes: Vec<Index>,
+pub(in super::super) struct Expected {
+    pub(in super::super) name: String,
+    pub(in super::super) columns: &'static [&'static str],
+    pub(in super::super) indexes: Vec<Index>,
 }
 
-/// An index, told by its first column.
-pub(super) struct Index {
+/// An index, told by its first column; on DSQL by all.
+pub(in super::super) struct Index {
     /// As the catalogue statement shows it: `unique lock_id`, `expires_at_ms`.
-    pub(super) shape: &'static str,
+    pub(in super::super) shape: &'static str,
     /// What goes wrong without it.
-    pub(super) without: &'static str,
-    pub(super) create: String,
+    pub(in super::super) without: &'static str,
+    pub(in super::super) create: String,
 }
 
-pub(super) const RECORDS: &str = "queues";
-pub(super) const OWNERS: &str = "leasehold_partitions";
+pub(in super::super) const RECORDS: &str = "queues";
+pub(in super::super) const OWNERS: &str = "leasehold_partitions";
 pub(super) const EPOCHS: &str = "leasehold_partition_epochs";
 
 const RECORD_COLUMNS: [&str; 11] = [
@@ -34,7 +34,7 @@ const RECORD_COLUMNS: [&str; 11] = [
     "updated_at timestamp with time zone",
 ];
 
-const OWNER_COLUMNS: [&str; 5] =
+pub(in super::super) const OWNER_COLUMNS: [&str; 5] =
     ["queue text", "partition bigint", "epoch bigint", "owner text", "taken_at timestamp with time zone"];
 
 const ITEM_COLUMNS: [&str; 13] = [
@@ -53,7 +53,7 @@ const ITEM_COLUMNS: [&str; 13] = [
     "payload bytea",
 ];
 
-const LOCK_COLUMNS: [&str; 6] = [
+pub(in super::super) const LOCK_COLUMNS: [&str; 6] = [
     "key text",
     "lock_id text",
     "expires_at_ms bigint",
@@ -64,7 +64,7 @@ const LOCK_COLUMNS: [&str; 6] = [
 
 const FENCE_COLUMNS: [&str; 2] = ["fence_key text", "fence bigint"];
 
-fn primary_key(shape: &'static str, table: &str, columns: &str) -> Index {
+pub(in super::super) fn primary_key(shape: &'static str, table: &str, columns: &str) -> Index {
     let without = "the same thing could be there twice";
     Index { shape, without, create: format!("ALTER TABLE \"{table}\" ADD PRIMARY KEY ({columns})") }
 }

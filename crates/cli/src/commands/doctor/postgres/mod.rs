@@ -1,8 +1,8 @@
 //! A PostgreSQL database, seen through its catalogue and its statistics. Every statement is a read.
 
 mod activity;
-mod expected;
-mod schema;
+pub(super) mod expected;
+pub(super) mod schema;
 
 use std::time::{Duration, Instant};
 
@@ -24,27 +24,32 @@ pub(super) struct Bounds {
     pub(super) pool_size: i64,
 }
 
-const LOOK: Operation = Operation::new("doctor.look");
+pub(super) const LOOK: Operation = Operation::new("doctor.look");
 /// A catalogue that does not answer in this time is a finding of its own.
-const TIMEOUT: Duration = Duration::from_secs(15);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(15);
 
 /// What the tests run on; the statements need 12.
 const VERSION_TESTED: i32 = 15;
 const VERSION_MIN: i32 = 12;
 
 /// One connection, one statement after the other.
-struct Database {
-    pool: Pool,
+pub(super) struct Database {
+    pub(super) pool: Pool,
 }
 
 impl Database {
-    async fn rows(&self, sql: &str, values: Parameters<'_>) -> Result<Vec<Row>> {
+    pub(super) fn open(connection: ConnectionString) -> Result<Self> {
+        let config = Config::new(connection).size_max(1).application_name("leasehold doctor");
+        Ok(Database { pool: Pool::new(config)? })
+    }
+
+    pub(super) async fn rows(&self, sql: &str, values: Parameters<'_>) -> Result<Vec<Row>> {
         let policy = Policy::none().until(Deadline::after(TIMEOUT));
         Statement::read(LOOK, sql).query(&self.pool, &policy, values).await
     }
 }
 
-fn column<'a, T: FromSql<'a>>(row: &'a Row, name: &'static str) -> Result<T> {
+pub(super) fn column<'a, T: FromSql<'a>>(row: &'a Row, name: &'static str) -> Result<T> {
     row.try_get(name).map_err(|source| Error::Database { operation: LOOK, source: source.into() })
 }
 
@@ -53,8 +58,7 @@ pub(super) async fn look(
     bounds: &Bounds,
     findings: &mut Findings,
 ) -> Result<(), Failure> {
-    let config = Config::new(connection).size_max(1).application_name("leasehold doctor");
-    let database = Database { pool: Pool::new(config)? };
+    let database = Database::open(connection)?;
     let asked = Instant::now();
     match database.rows("SELECT 1", &[]).await {
         Ok(_) => findings.ok("reach", format!("connected within {} ms", asked.elapsed().as_millis())),
@@ -161,7 +165,7 @@ fn durability(row: &Row, findings: &mut Findings) -> Result<()> {
     Ok(())
 }
 
-async fn look_at_clock(database: &Database, findings: &mut Findings) -> Result<()> {
+pub(super) async fn look_at_clock(database: &Database, findings: &mut Findings) -> Result<()> {
     let mut samples = Vec::new();
     for _ in 0..SAMPLES {
         let asked = clock::now();

@@ -17,14 +17,14 @@ const QUEUES_MAX: i64 = 10_000;
 const TOLD_MAX: usize = 20;
 
 /// A table as it is.
-struct Table {
-    is_there: bool,
+pub(in super::super) struct Table {
+    pub(in super::super) is_there: bool,
     comment: Option<String>,
     columns: Vec<String>,
     indexes: Vec<String>,
 }
 
-type Tables = BTreeMap<String, Table>;
+pub(in super::super) type Tables = BTreeMap<String, Table>;
 
 pub(super) async fn look(database: &Database, bounds: &Bounds, findings: &mut Findings) -> Result<()> {
     let lock_tables = TableNames::default();
@@ -56,7 +56,12 @@ pub(super) async fn look(database: &Database, bounds: &Bounds, findings: &mut Fi
 }
 
 async fn tables(database: &Database, names: &[String]) -> Result<Tables> {
-    let rows = database.rows(include_str!("sql/tables.sql"), &[&names]).await?;
+    tables_by(database, include_str!("sql/tables.sql"), names).await
+}
+
+/// By the statement of another dialect.
+pub(in super::super) async fn tables_by(database: &Database, sql: &str, names: &[String]) -> Result<Tables> {
+    let rows = database.rows(sql, &[&names]).await?;
     rows.iter()
         .map(|row| {
             let table = Table {
@@ -71,7 +76,12 @@ async fn tables(database: &Database, names: &[String]) -> Result<Tables> {
 }
 
 /// Whether all of them can be used; what is wrong with them is told.
-fn compare(check: &'static str, expected: &[Expected], found: &Tables, findings: &mut Findings) -> bool {
+pub(in super::super) fn compare(
+    check: &'static str,
+    expected: &[Expected],
+    found: &Tables,
+    findings: &mut Findings,
+) -> bool {
     let mut usable = true;
     let mut told = 0;
     for table in expected {
