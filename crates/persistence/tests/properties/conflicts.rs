@@ -109,6 +109,7 @@ async fn pauses_double_up_to_their_limit() {
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn who_gives_up_in_a_pause_leaves_nothing() {
     let mut bench = Bench::at(DsqlLevel::KeyShare).await;
+    // With its spread it stays within the time that an operation has.
     let long = Duration::from_secs(30);
     let patient = bench.fixture.with_retries(Policy::new(3, long, long).expect("a policy")).await;
     for write in all() {
