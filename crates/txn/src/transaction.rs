@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use futures_util::future::join_all;
+use futures_util::future::{join_all, try_join_all};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
@@ -118,8 +118,8 @@ impl Transaction<'_> {
         )
     }
 
-    /// Runs statements that do not depend on each other's answers in one round trip; how many rows each touched. Those
-    /// that the connection has prepared overtake those that it has not.
+    /// Runs statements that do not depend on each other's answers, in order and in one round trip (two on a connection that
+    /// has to prepare some of them); how many rows each touched.
     ///
     /// # Errors
     /// The first failure, once all are answered: the one that made the others fail may be the last to be looked at.
@@ -127,9 +127,14 @@ impl Transaction<'_> {
         &self,
         statements: &[(&str, Parameters<'_>)],
     ) -> Result<Vec<u64>, DatabaseError> {
-        let answers =
-            join_all(statements.iter().map(|(sql, parameters)| self.execute(sql, parameters))).await;
-        answers.into_iter().collect()
+        let session = self.loan.session();
+        // All before the first is sent: one that still has to be prepared would be overtaken by those that are.
+        let prepared = try_join_all(statements.iter().map(|(sql, _)| session.prepared(sql)));
+        let prepared = self.noted(self.loan.answer(prepared).await)?;
+        let answers = join_all(prepared.iter().zip(statements).map(async |(statement, (_, parameters))| {
+            self.noted(self.loan.answer(session.execute(statement, *parameters)).await)
+        }));
+        answers.await.into_iter().collect()
     }
 
     /// Runs statements without parameters, separated by semicolons. Not prepared, not cached.

@@ -130,3 +130,25 @@ async fn several_statements_run_in_order_in_one_go() {
     assert_eq!(touched, [1, 2, 0]);
     assert_eq!(fixture.number("SELECT version FROM counter WHERE id = 1").await, 10);
 }
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn statement_known_to_the_connection_does_not_overtake_a_new_one() {
+    const KNOWN: &str = "UPDATE counter SET version = version * 2";
+    let fixture = Fixture::start().await;
+    let pool = Pool::new(leasehold_txn::Config::new(fixture.url().parse().unwrap()).size_max(1)).unwrap();
+    for _ in 0..3 {
+        let known = leasehold_txn::Statement::write(TEST, KNOWN);
+        known.execute(&pool, &eager(1), &[]).await.unwrap();
+    }
+    run::<_, Infallible, _>(&pool, TEST, &eager(1), |tx| {
+        Box::pin(async move {
+            tx.execute(KNOWN, &[]).await?;
+            let new = "UPDATE counter SET version = 5 WHERE id = $1";
+            Ok(tx.execute_all(&[(new, &[&1_i64]), (KNOWN, &[])]).await?)
+        })
+    })
+    .await
+    .unwrap();
+    assert_eq!(fixture.number("SELECT version FROM counter WHERE id = 1").await, 10);
+}
