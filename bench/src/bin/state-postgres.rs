@@ -178,8 +178,10 @@ async fn scale(arguments: &Arguments, databases: &[Database]) -> Result<(), Fail
         for shards in SHARDS {
             let mut values = Vec::new();
             for tasks in TASKS {
-                let run =
-                    0x8000 | (at as u64) << 8 | (shards as u64) << 2 | (tasks as u64).ilog2() as u64 / 2;
+                let run = 0x8000
+                    | ((at as u64) << 8)
+                    | ((shards as u64) << 2)
+                    | ((tasks as u64).ilog2() as u64 / 2);
                 let mut writers =
                     (0..tasks).map(|number| Writer::new(database, run, number, shards)).collect();
                 let mut rates = Vec::new();

@@ -10,6 +10,7 @@ mod openapi;
 mod operators;
 #[path = "wire/test_hooks.rs"]
 mod test_hooks;
+#[allow(dead_code, reason = "each test target uses its part")]
 mod wire;
 
 mod memory {

@@ -132,7 +132,7 @@ impl Transaction<'_> {
         let prepared = try_join_all(statements.iter().map(|(sql, _)| session.prepared(sql)));
         let prepared = self.noted(self.loan.answer(prepared).await)?;
         let answers = join_all(prepared.iter().zip(statements).map(async |(statement, (_, parameters))| {
-            self.noted(self.loan.answer(session.execute(statement, *parameters)).await)
+            self.noted(self.loan.answer(session.execute(statement, parameters)).await)
         }));
         answers.await.into_iter().collect()
     }
