@@ -130,7 +130,7 @@ async fn spend(
 /// Property 2: conditional atomicity. For each way to spend a token two writers at once: one does, the other is told which
 /// token is stored now, and every part is the winner's.
 pub(crate) async fn one_of_two_writers_spends_each_token(fixture: &Fixture) {
-    const ROUNDS: i64 = 9;
+    const ROUNDS: i64 = 17;
     fixture.shard(1).await;
     let executions = fixture.executions();
     let outside = fixture.outside().await;

@@ -21,7 +21,7 @@ macro_rules! execution_model_cases {
     };
 }
 
-const CASES: u64 = 50;
+const CASES: u64 = 100;
 const OPERATIONS: u64 = 10;
 const RUNS: u8 = 4;
 
