@@ -84,7 +84,10 @@ async fn main() -> Outcome {
     let simulator = Simulator::start(SimulatorConfig::new(behind.url().parse()?)).await?;
     let sides = [
         Side { url: direct.url().to_owned(), dialect: Dialect::POSTGRES },
-        Side { url: simulator.url(), dialect: Dialect::DSQL },
+        Side {
+            url: format!("postgres://admin:any@{}/postgres", simulator.address()),
+            dialect: Dialect::DSQL,
+        },
     ];
     for side in &sides {
         side.set_up().await?;
