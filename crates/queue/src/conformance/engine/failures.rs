@@ -339,6 +339,23 @@ pub async fn slow_partition_does_not_keep_leases_from_others<H: Harness>(served:
     assert_eq!(stuck.await.expect("it ends").expect("an item").partition, 0);
 }
 
+/// A pass over what is due that was slow, and found nothing, does not keep what ran out meanwhile.
+pub async fn lease_that_runs_out_during_a_slow_pass_is_reclaimed<H: Harness>(served: &mut Served<H>) {
+    served.create("jobs").await;
+    served.produce("jobs", &["first", "second"]).await;
+    let first = served.lease("jobs", 1).await;
+    served.advance(MINUTE / 2);
+    served.lease("jobs", 1).await;
+    served.complete("jobs", &first).await.expect("complete");
+    served.faults.take_calls("due");
+    served.faults.always("due", None, Fault::Held);
+    served.advance(MINUTE / 2 + LATE);
+    served.until(|| async { served.faults.take_calls("due") == 1 }).await;
+    served.advance(MINUTE / 2);
+    served.faults.heal();
+    served.until(|| async { served.stats("jobs").await.partitions[0].counts.leased == 0 }).await;
+}
+
 /// Nothing is asked of the store when there is nothing to do.
 pub async fn quiet_queue_asks_nothing_of_its_store<H: Harness>(served: &mut Served<H>) {
     served.create("jobs").await;
