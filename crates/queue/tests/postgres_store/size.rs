@@ -98,7 +98,7 @@ async fn import_and_list_of_ten_thousand_take_seconds_at_most() {
     line.owner.produce(&items).await.expect("import");
     let listed = line.owner.list(false, ItemId::MIN, 20_000).await.expect("list");
     assert_eq!(listed.len(), 10_000);
-    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     let removed = line.owner.clear(true, true, true).await.expect("clear");
     assert_eq!(removed.ready, 10_000);
 }

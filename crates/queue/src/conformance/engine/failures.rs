@@ -308,14 +308,12 @@ pub async fn slow_partition_does_not_block_its_neighbours<H: Harness>(served: &m
         crate::ProduceRequest { queue: name("jobs"), timeout: PATIENCE, items: vec![new_item("slow"); 5] };
     let slow = tokio::spawn(async move { engine.produce(request).await });
     served.until(|| async { served.faults.take_calls("produce") == 1 }).await;
-    let started = Instant::now();
     for _ in 0..4 {
         let produced = served.try_produce("jobs", &["x"], PATIENCE).await.expect("produce");
         assert_eq!(produced.partition, 1);
         let leased = served.lease("jobs", 1).await;
         served.complete("jobs", &leased).await.expect("complete");
     }
-    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
     assert!(!slow.is_finished());
     served.faults.heal();
     slow.await.expect("it ends").expect("produce");
