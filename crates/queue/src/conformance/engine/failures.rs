@@ -26,7 +26,7 @@ pub async fn produce_times_out_when_every_partition_fails<H: Harness>(served: &m
     let started = Instant::now();
     let answer = served.try_produce("jobs", &["a"], SHORT).await;
     assert!(matches!(answer, Err(Error::ProduceTimeout)), "{answer:?}");
-    assert!(started.elapsed() < PATIENCE / 4);
+    assert!(started.elapsed() < PATIENCE, "{:?}", started.elapsed());
     let answer = served.try_lease("jobs", 1, SHORT).await;
     assert!(matches!(answer, Err(Error::LeaseTimeout)), "{answer:?}");
     let answer = served.complete_ids("jobs", 0, vec![crate::ItemId::MIN.into()]).await;
