@@ -3,7 +3,9 @@
 #[macro_use]
 mod cases;
 mod fixture;
+mod properties;
 mod properties_postgres;
+mod reads;
 mod schema_postgres;
 mod writes;
 

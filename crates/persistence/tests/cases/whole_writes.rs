@@ -5,10 +5,11 @@ use leasehold_persistence::{
 };
 use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
 
-use super::history::{branch, node};
+use super::history::node;
 use super::task_queue::{key, queue, task};
 use super::user_data::{NAMESPACE, update};
 use crate::fixture::Fixture;
+use crate::fixture::runs::branch;
 
 macro_rules! whole_write_cases {
     ($target:ident) => {
