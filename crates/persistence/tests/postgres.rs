@@ -7,6 +7,7 @@ mod properties;
 mod properties_postgres;
 mod reads;
 mod schema_postgres;
+mod served_by_temporal;
 mod writes;
 
 macro_rules! on_postgres {

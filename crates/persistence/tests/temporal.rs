@@ -8,9 +8,9 @@ mod writes;
 use leasehold_persistence::{Config, Database, Error, FenceMode, Report, Schema, VERSION};
 use leasehold_testkit::postgres::{Cluster, Database as TestDatabase};
 use leasehold_txn::{ConnectionString, Dialect, Pool};
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::NoTls;
 
-use fixture::Content;
+use fixture::Watcher;
 use reads::every_read;
 
 /// The schema in the tool.
@@ -35,10 +35,10 @@ fn pool(database: &TestDatabase) -> Pool {
     Pool::new(leasehold_txn::Config::new(connection).dialect(Dialect::POSTGRES).size_max(8)).expect("a pool")
 }
 
-async fn outside(database: &TestDatabase) -> Client {
+async fn outside(database: &TestDatabase) -> Watcher {
     let (client, connection) = tokio_postgres::connect(database.url(), NoTls).await.expect("connects");
     tokio::spawn(connection);
-    client
+    Watcher::new(client).await
 }
 
 /// What Temporal's tool makes of an empty database step by step, up to a version of its schema; the newest unless told.
@@ -64,7 +64,7 @@ fn update(database: &TestDatabase, version: Option<&str>) {
 
 /// Every column with its type and default, every constraint and index, and the version, in the catalogue's own words. Only what
 /// a constraint is called is left out.
-async fn shape(outside: &Client) -> Vec<String> {
+async fn shape(outside: &Watcher) -> Vec<String> {
     let sql = "
         SELECT line FROM (
             SELECT format('%s %s %s %s %s', attrelid::regclass, attname, format_type(atttypid, atttypmod), attnotnull,
@@ -98,7 +98,7 @@ async fn check(pool: &Pool) -> Report {
 async fn database_of_temporals_tool_is_as_wanted_and_is_left_as_it_is() {
     for database in [upgraded(None).await, set_up().await] {
         let (pool, outside) = (pool(&database), outside(&database).await);
-        let (shape_before, before) = (shape(&outside).await, Content::of(&outside).await);
+        let (shape_before, before) = (shape(&outside).await, outside.content().await);
         let report = check(&pool).await;
         assert_eq!((report.differences, report.version.as_deref()), (vec![], Some(VERSION)));
         let schema = Schema::of(pool.dialect());
@@ -109,7 +109,7 @@ async fn database_of_temporals_tool_is_as_wanted_and_is_left_as_it_is() {
             Database::open(pool.clone(), config).await.expect("a database");
         }
         assert_eq!(shape(&outside).await, shape_before);
-        assert_eq!(Content::of(&outside).await, before);
+        assert_eq!(outside.content().await, before);
     }
 }
 
@@ -122,9 +122,9 @@ async fn every_store_writes_and_reads_on_a_database_of_temporals_tool() {
     every_read(&opened).await;
     for (write, seed) in writes::all().zip(1..) {
         let prepared = (write.prepare)(opened.clone(), seed).await;
-        let before = Content::of(&outside).await;
+        let before = outside.content().await;
         prepared(opened.clone()).await.unwrap_or_else(|error| panic!("{}: {error:?}", write.name));
-        assert_ne!(Content::of(&outside).await, before, "{} changes nothing", write.name);
+        assert_ne!(outside.content().await, before, "{} changes nothing", write.name);
         let again = prepared(opened.clone()).await;
         assert_eq!(again.as_ref().err().map(Error::code), write.again, "{}: {again:?}", write.name);
     }
@@ -149,11 +149,12 @@ async fn database_that_was_made_here_has_the_shape_of_temporals() {
 #[ignore = "needs Temporal's SQL tool: cargo xtask test temporal"]
 async fn temporals_tool_finds_nothing_to_update_in_a_database_that_was_made_here() {
     let database = Cluster::shared().database().await;
-    let (pool, outside) = (pool(&database), outside(&database).await);
+    let pool = pool(&database);
     Schema::of(pool.dialect()).apply(&pool).await.expect("the tables");
-    let before = Content::of(&outside).await;
+    let outside = outside(&database).await;
+    let before = outside.content().await;
     update(&database, None);
-    assert_eq!(Content::of(&outside).await, before);
+    assert_eq!(outside.content().await, before);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -6,7 +6,7 @@ use leasehold_persistence::Error;
 use leasehold_txn::Policy;
 
 use super::{Bench, Pauses, all};
-use crate::fixture::{Change, Content};
+use crate::fixture::Change;
 
 /// More often than once, so that a second attempt would be seen.
 const TIMES: u32 = 5;
@@ -59,13 +59,13 @@ pub(crate) async fn second_time_answers_at_once(mut bench: Bench) {
     for write in all() {
         let about = bench.about(write).await;
         (about.prepared)(database.clone()).await.expect("the first time");
-        let done = Content::of(&bench.outside).await;
+        let done = bench.outside.content().await;
         let answer = (about.prepared)(database.clone()).await;
         assert_eq!(pauses.count(), 0, "{}", about.name);
         let code = answer.as_ref().err().map(Error::code);
         assert_eq!(code, about.again, "{}: {answer:?}", about.name);
         if answer.is_err() {
-            let later = Content::of(&bench.outside).await;
+            let later = bench.outside.content().await;
             assert_eq!(done.until(&later), Change::new(), "{}", about.name);
         }
     }

@@ -14,9 +14,8 @@ use std::collections::BTreeMap;
 
 use leasehold_persistence::{Database, Error};
 use leasehold_txn::{Dialect, DsqlLevel};
-use tokio_postgres::Client;
 
-use crate::fixture::{Change, Content, Fixture};
+use crate::fixture::{Change, Content, Fixture, Watcher};
 use crate::writes::{Prepared, Write, all};
 use faults::Faults;
 pub(crate) use pauses::Pauses;
@@ -24,7 +23,7 @@ pub(crate) use pauses::Pauses;
 /// What a test does its writes to.
 pub(crate) struct Bench {
     pub(crate) fixture: Fixture,
-    pub(crate) outside: Client,
+    pub(crate) outside: Watcher,
     faults: Faults,
     seed: u16,
     /// What each write changes when nothing goes wrong.
@@ -34,13 +33,13 @@ pub(crate) struct Bench {
 impl Bench {
     pub(crate) async fn dsql(level: DsqlLevel) -> Self {
         let fixture = Fixture::dsql(level).await;
-        let outside = fixture.outside().await;
+        let outside = Watcher::new(fixture.outside().await).await;
         Self { fixture, outside, faults: Faults::OfTheSimulator, seed: 0, wanted: BTreeMap::new() }
     }
 
     pub(crate) async fn postgres(dialect: Dialect) -> Self {
         let fixture = Fixture::postgres_as(dialect).await;
-        let outside = fixture.outside().await;
+        let outside = Watcher::new(fixture.outside().await).await;
         let faults = Faults::by_triggers(&outside).await;
         Self { fixture, outside, faults, seed: 0, wanted: BTreeMap::new() }
     }
@@ -64,15 +63,15 @@ impl Bench {
     pub(crate) async fn about(&mut self, write: &Write) -> About {
         if !self.wanted.contains_key(write.name) {
             let reference = self.prepared(write).await;
-            let before = Content::of(&self.outside).await;
+            let before = self.outside.content().await;
             let done = reference(self.fixture.database.clone()).await;
             done.unwrap_or_else(|error| panic!("{}: {error:?}", write.name));
-            let wanted = before.until(&Content::of(&self.outside).await);
+            let wanted = before.until(&self.outside.content().await);
             assert!(!wanted.is_empty(), "{} changes nothing", write.name);
             self.wanted.insert(write.name, wanted);
         }
         let prepared = self.prepared(write).await;
-        let before = Content::of(&self.outside).await;
+        let before = self.outside.content().await;
         let wanted = self.wanted[write.name].clone();
         About { name: write.name, again: write.again, prepared, before, wanted }
     }
@@ -89,12 +88,12 @@ pub(crate) struct About {
 
 impl About {
     /// What changed since.
-    pub(crate) async fn change(&self, outside: &Client) -> Change {
-        self.before.until(&Content::of(outside).await)
+    pub(crate) async fn change(&self, outside: &Watcher) -> Change {
+        self.before.until(&outside.content().await)
     }
 
     /// It did not happen, so it can be done now.
-    pub(crate) async fn expect_nothing_then_do(&self, database: &Database, outside: &Client, case: &str) {
+    pub(crate) async fn expect_nothing_then_do(&self, database: &Database, outside: &Watcher, case: &str) {
         assert_eq!(self.change(outside).await, Change::new(), "{} {case}", self.name);
         let mut done = (self.prepared)(database.clone()).await;
         // The pool may still believe in connections that are gone.
