@@ -26,7 +26,14 @@ impl Simulated {
     /// # Panics
     /// If it cannot be started: then there is nothing to test.
     pub async fn start(level: Level) -> Self {
-        let behind = Cluster::shared().database().await;
+        Self::on(Cluster::shared().database().await, level).await
+    }
+
+    /// Starts a cluster on a database that may have something in it.
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    pub async fn on(behind: Database, level: Level) -> Self {
         let mut config = Config::new(behind.url().parse().expect("the URL of a database of ours"));
         config.cluster.level = level;
         let simulator = Simulator::start(config).await.expect("the simulator starts");
