@@ -20,7 +20,7 @@ use tokio_postgres::{Client, NoTls, Statement};
 /// Keys a task goes through, so that each finds its counter and no lock, as in steady work.
 const KEYS: usize = 50;
 const TASKS_FUSED: usize = 128;
-const FUNCTION: &str = "syncguard_locks_acquire_1";
+const FUNCTIONS: &str = "syncguard_locks_acquire_2, syncguard_locks_acquires_1, syncguard_locks_release_1, syncguard_locks_releases_1";
 
 /// Measures locks on PostgreSQL.
 #[derive(Debug, Parser)]
@@ -136,7 +136,7 @@ impl Bench {
             _ => Mode::Shared,
         };
         if form == Form::SharedByStatements {
-            outside.batch_execute(&format!("DROP FUNCTION IF EXISTS {FUNCTION}")).await?;
+            outside.batch_execute(&format!("DROP FUNCTION IF EXISTS {FUNCTIONS}")).await?;
         } else {
             self.backend(mode, 1)?.setup_schema(OptionalColumns::Without).await?;
         }

@@ -195,10 +195,12 @@ async fn exhausted_pool_is_a_limit() {
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn fence_over_the_maximum_changes_nothing() {
-    for (mode, function) in [(Mode::Shared, true), (Mode::Shared, false), (Mode::Exclusive, true)] {
+    for (mode, function) in
+        [(Mode::Shared, true), (Mode::Shared, false), (Mode::Exclusive, true), (Mode::Exclusive, false)]
+    {
         let fixture = Fixture::start().await;
         if !function {
-            fixture.drop_function().await;
+            fixture.drop_functions().await;
         }
         let backend = fixture.backend(mode);
         let counter = "INSERT INTO syncguard_fence_counters VALUES
