@@ -64,6 +64,12 @@ impl Simulated {
         self.behind.url()
     }
 
+    /// Stops the simulator, and leaves what it made.
+    #[must_use]
+    pub fn into_behind(self) -> Database {
+        self.behind
+    }
+
     /// Sees and does behind the simulator what cannot be brought about through it.
     ///
     /// # Panics
