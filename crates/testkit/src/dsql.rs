@@ -65,7 +65,6 @@ impl Simulated {
     }
 
     /// Stops the simulator, and leaves what it made.
-    #[must_use]
     pub fn into_behind(self) -> Database {
         self.behind
     }
