@@ -7,8 +7,8 @@ use leasehold_persistence::{
 
 use crate::fixture::Fixture;
 use crate::fixture::runs::{
-    brand_new, completed, create, current_of, key_of, keys_of, maps, mutation, run, run_id, snapshot, tables,
-    tasks, transfer, update, zombie,
+    FIRST_RUN, brand_new, completed, create, current_of, key_of, keys_of, maps, mutation, run, run_id,
+    snapshot, tables, tasks, transfer, update, zombie,
 };
 
 macro_rules! execution_cases {
@@ -75,18 +75,22 @@ pub(crate) async fn second_brand_new_run_learns_of_the_first(fixture: &Fixture) 
     executions.create(&brand_new(first.clone())).await.expect("a run");
     let error = executions.create(&brand_new(run("orders", 2, 1))).await.expect_err("a current run");
     let found = conflict(error);
-    assert_eq!(found.run_id, Some(run_id(1)));
+    assert_eq!((found.run_id, found.first_execution_run_id), (Some(run_id(1)), Some(run_id(FIRST_RUN))));
     assert_eq!(found.request_ids.keys().collect::<Vec<_>>(), ["request 1"]);
     assert_eq!((found.state, found.last_write_version), (Some(ExecutionState::Running), 7));
     assert_eq!((found.start_time, found.blob), (first.summary.start_time, Some(first.record.state)));
 
-    // A record from before states were stored.
+    // Records from before states were stored, in each form that Temporal takes for one.
     let outside = fixture.outside().await;
-    outside.batch_execute("UPDATE current_executions SET data = NULL").await.expect("an old record");
-    let error = executions.create(&brand_new(run("orders", 2, 1))).await.expect_err("a current run");
-    let found = conflict(error);
-    assert_eq!(found.request_ids["request 1"].event_id, 1);
-    assert_eq!(found.blob, None);
+    for absent in ["data_encoding = ''", "data = ''", "data = NULL"] {
+        let sql = format!("UPDATE current_executions SET {absent}");
+        outside.batch_execute(&sql).await.expect("an old record");
+        let error = executions.create(&brand_new(run("orders", 2, 1))).await.expect_err("a current run");
+        let found = conflict(error);
+        assert_eq!(found.request_ids.keys().collect::<Vec<_>>(), ["request 1"], "{absent}");
+        assert_eq!(found.request_ids["request 1"].event_id, 1, "{absent}");
+        assert_eq!((found.first_execution_run_id, found.blob), (None, None), "{absent}");
+    }
 }
 
 pub(crate) async fn completed_run_makes_way_for_a_new_one(fixture: &Fixture) {
