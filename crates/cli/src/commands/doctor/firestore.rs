@@ -24,7 +24,7 @@ fn judge(condition: Condition, findings: &mut Findings) {
     }
     match condition.writing {
         Ok(()) => {
-            findings.ok("permissions", "documents may be written: one that cannot exist was asked to go")
+            findings.ok("permissions", "documents may be written: one that cannot exist was asked to go");
         }
         Err(hindrance) => hindered("permissions", hindrance, findings),
     }
