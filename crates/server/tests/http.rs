@@ -41,4 +41,12 @@ mod embedded {
     }
 
     queue_cases!(start);
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn queues_locks_and_rights_outlive_the_server() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = folder.path().join("data");
+        let config = config(store.to_str().expect("text"));
+        crate::wire::restart::queues_locks_and_rights_outlive_the_server(config).await;
+    }
 }
