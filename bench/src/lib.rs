@@ -1,5 +1,6 @@
 //! Measuring two forms of the same work against each other on a machine that has other things to do.
 
+pub mod by_hand;
 pub mod pairs;
 pub mod peers;
 pub mod placement;

@@ -12,12 +12,16 @@ pub enum Form {
     Naive,
     /// Not a lock: one row inserted, twice per pair would be the floor.
     Commits,
-    /// Beside SyncGuard, by the function.
+    /// Not a lock either: the rows of a pair written and deleted, and nothing looked at.
+    Least,
+    /// Beside SyncGuard, by the functions.
     Shared,
     /// Beside SyncGuard, statement by statement in one round trip.
     SharedByStatements,
-    /// Among ourselves.
+    /// Among ourselves, by the functions.
     Exclusive,
+    /// Beside SyncGuard, as many callers as others have connections, in one statement.
+    FusedCallers,
     /// Many callers in one statement, beside SyncGuard.
     FusedShared,
     /// Many callers in one statement, among ourselves.
@@ -26,12 +30,14 @@ pub enum Form {
 
 impl Form {
     /// Every form, the one that others are compared with first.
-    pub const ALL: [Form; 7] = [
+    pub const ALL: [Form; 9] = [
         Form::Naive,
         Form::Commits,
+        Form::Least,
         Form::Shared,
         Form::SharedByStatements,
         Form::Exclusive,
+        Form::FusedCallers,
         Form::FusedShared,
         Form::FusedExclusive,
     ];
@@ -42,9 +48,11 @@ impl Form {
         match self {
             Form::Naive => "13 round trips",
             Form::Commits => "raw commits",
+            Form::Least => "least work",
             Form::Shared => "shared",
-            Form::SharedByStatements => "shared, no function",
+            Form::SharedByStatements => "shared, no functions",
             Form::Exclusive => "exclusive",
+            Form::FusedCallers => "fused, as many callers",
             Form::FusedShared => "fused, shared",
             Form::FusedExclusive => "fused, exclusive",
         }
@@ -88,7 +96,7 @@ impl Rates {
             let (name, median) = (form.name(), median(rates));
             writeln!(
                 table,
-                "  {connections:>2} connections  {name:<20} {median:>9.0}  ({low:.0} to {high:.0})  {ratio:>6.2} x"
+                "  {connections:>2} connections  {name:<22} {median:>9.0}  ({low:.0} to {high:.0})  {ratio:>6.2} x"
             )
             .expect("a string takes everything");
         }

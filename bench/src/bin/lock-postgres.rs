@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use futures_util::future::{BoxFuture, join_all};
+use leasehold_bench::by_hand::{Least, Naive};
 use leasehold_bench::rates::{Form, Rates};
 use leasehold_locks::backend::postgres::{
     Config, FusedBackend, FusedConfig, Mode, OptionalColumns, PostgresBackend,
@@ -15,12 +16,12 @@ use leasehold_locks::{AcquireOptions, AcquireRequest, Key, LockBackend, LockId, 
 use leasehold_testkit::postgres::{Cluster, Settings};
 use leasehold_txn::{ConnectionString, Pool};
 use serde_json::json;
-use tokio_postgres::{Client, NoTls, Statement};
+use tokio_postgres::{Client, NoTls};
 
 /// Keys a task goes through, so that each finds its counter and no lock, as in steady work.
 const KEYS: usize = 50;
 const TASKS_FUSED: usize = 128;
-const FUNCTION: &str = "syncguard_locks_acquire_1";
+const FUNCTIONS: &str = "syncguard_locks_acquire_2, syncguard_locks_acquires_1, syncguard_locks_release_1, syncguard_locks_releases_1";
 
 /// Measures locks on PostgreSQL.
 #[derive(Debug, Parser)]
@@ -31,6 +32,12 @@ struct Arguments {
     /// How long each measurement lasts, in seconds.
     #[arg(long, default_value_t = 2.0)]
     seconds: f64,
+    /// Only the forms of these names, as tables show them; the one that others are compared with is always there.
+    #[arg(long)]
+    form: Vec<String>,
+    /// Only with these numbers of connections.
+    #[arg(long, default_values_t = [1, 8, 32])]
+    connections: Vec<usize>,
     /// How many hand-overs are timed.
     #[arg(long, default_value_t = 300)]
     hand_overs: usize,
@@ -56,15 +63,21 @@ async fn main() -> Outcome {
 
     let mut pairs = Rates::new("acquire + release, pairs/s", "13 round trips");
     let mut refusals = Rates::new("refusals of a held key, 1/s", "13 round trips");
+    let asked_for = |form: &Form| {
+        *form == Form::Naive
+            || arguments.form.is_empty()
+            || arguments.form.iter().any(|name| name == form.name())
+    };
     for _ in 0..arguments.rounds {
-        for connections in [1, 8, 32] {
-            for form in Form::ALL {
+        for &connections in &arguments.connections {
+            for form in Form::ALL.into_iter().filter(asked_for) {
                 let rate = bench.pairs(form, connections, &outside).await?;
                 pairs.add(form, connections, rate);
             }
         }
-        for connections in [1, 8] {
-            for form in [Form::Naive, Form::Shared, Form::SharedByStatements, Form::Exclusive] {
+        for &connections in arguments.connections.iter().filter(|connections| **connections < 32) {
+            let forms = [Form::Naive, Form::Shared, Form::SharedByStatements, Form::Exclusive];
+            for form in forms.into_iter().filter(asked_for) {
                 refusals.add(form, connections, bench.refusals(form, connections, &outside).await?);
             }
         }
@@ -136,12 +149,12 @@ impl Bench {
             _ => Mode::Shared,
         };
         if form == Form::SharedByStatements {
-            outside.batch_execute(&format!("DROP FUNCTION IF EXISTS {FUNCTION}")).await?;
+            outside.batch_execute(&format!("DROP FUNCTION IF EXISTS {FUNCTIONS}")).await?;
         } else {
             self.backend(mode, 1)?.setup_schema(OptionalColumns::Without).await?;
         }
         Ok(match form {
-            Form::FusedShared | Form::FusedExclusive => {
+            Form::FusedShared | Form::FusedExclusive | Form::FusedCallers => {
                 // Two workers, each with a statement for acquires and one for releases.
                 Arc::new(FusedBackend::new(Arc::new(self.backend(mode, 4)?), FusedConfig::default()))
             }
@@ -153,6 +166,7 @@ impl Bench {
         let tasks: Vec<Task> = match form {
             Form::Commits => self.commits(connections).await?,
             Form::Naive => self.naive(connections).await?,
+            Form::Least => self.least(connections).await?,
             Form::FusedShared | Form::FusedExclusive => {
                 tasks(&self.shaped(form, connections, outside).await?, TASKS_FUSED)
             }
@@ -255,6 +269,20 @@ impl Bench {
         Ok(tasks)
     }
 
+    async fn least(&self, connections: usize) -> Outcome<Vec<Task>> {
+        let mut tasks: Vec<Task> = Vec::new();
+        for task in 0..connections {
+            let keys: Arc<Vec<String>> =
+                Arc::new((0..KEYS).map(|turn| format!("least:{task}:{turn}")).collect());
+            let least = Arc::new(Least::prepare(self.client().await?, &keys).await?);
+            tasks.push(Box::new(move |turn| {
+                let (least, keys) = (least.clone(), keys.clone());
+                Box::pin(async move { least.pair(&keys[turn % KEYS], &lock_id()).await })
+            }));
+        }
+        Ok(tasks)
+    }
+
     /// From the moment the holder asks for the release to the moment the waiter, in another process, has the key.
     async fn hand_over(&self, count: usize) -> Outcome<HandOver> {
         let sides = [Locks::new(self.backend(Mode::Shared, 2)?), Locks::new(self.backend(Mode::Shared, 2)?)];
@@ -307,76 +335,4 @@ fn lock_id() -> LockId {
 
 fn request(text: &str) -> AcquireRequest {
     AcquireRequest { key: Key::parse(text).expect("a key"), lock_id: lock_id(), ttl: Ttl::DEFAULT }
-}
-
-/// Every statement a round trip: eight to acquire, five to release.
-struct Naive {
-    client: Client,
-    clock: Statement,
-    advisory: Statement,
-    read: Statement,
-    insert: Statement,
-    count: Statement,
-    upsert: Statement,
-    read_by_id: Statement,
-    delete: Statement,
-}
-
-impl Naive {
-    async fn prepare(client: Client) -> Outcome<Self> {
-        let sql = async |sql: &str| client.prepare(sql).await;
-        Ok(Naive {
-            clock: sql("SELECT floor(extract(epoch FROM now()) * 1000)::bigint").await?,
-            advisory: sql("SELECT pg_advisory_xact_lock(hashtext($1))").await?,
-            read: sql("SELECT expires_at_ms FROM syncguard_locks WHERE key = $1 FOR UPDATE").await?,
-            insert: sql("INSERT INTO syncguard_fence_counters (fence_key, fence, key_debug)
-                         VALUES ($1, 0, $2) ON CONFLICT (fence_key) DO NOTHING")
-            .await?,
-            count: sql(
-                "UPDATE syncguard_fence_counters SET fence = fence + 1 WHERE fence_key = $1 RETURNING fence",
-            )
-            .await?,
-            upsert: sql(
-                "INSERT INTO syncguard_locks (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key)
-                         VALUES ($1, $2, $3, $4, $5, $1)
-                         ON CONFLICT (key) DO UPDATE SET lock_id = EXCLUDED.lock_id,
-                            expires_at_ms = EXCLUDED.expires_at_ms, acquired_at_ms = EXCLUDED.acquired_at_ms,
-                            fence = EXCLUDED.fence, user_key = EXCLUDED.user_key",
-            )
-            .await?,
-            read_by_id: sql("SELECT key, expires_at_ms FROM syncguard_locks WHERE lock_id = $1 FOR UPDATE")
-                .await?,
-            delete: sql("DELETE FROM syncguard_locks WHERE key = $1").await?,
-            client,
-        })
-    }
-
-    async fn acquire(&self, key: &str, lock_id: &LockId) -> Option<i64> {
-        let (client, fence_key) = (&self.client, format!("fence:{key}"));
-        client.batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED").await.expect("begins");
-        let now: i64 = client.query_one(&self.clock, &[]).await.expect("a clock").get(0);
-        client.query_one(&self.advisory, &[&key]).await.expect("locks");
-        let held = client.query_opt(&self.read, &[&key]).await.expect("reads");
-        if held.is_some_and(|row| row.get::<_, i64>(0) > now - 1_000) {
-            client.batch_execute("COMMIT").await.expect("commits");
-            return None;
-        }
-        client.execute(&self.insert, &[&fence_key, &key]).await.expect("inserts");
-        let fence: i64 = client.query_one(&self.count, &[&fence_key]).await.expect("counts").get(0);
-        let (text, until) = (format!("{fence:015}"), now + 30_000);
-        let values: [&(dyn tokio_postgres::types::ToSql + Sync); 5] =
-            [&key, &lock_id.as_str(), &until, &now, &text];
-        client.execute(&self.upsert, &values).await.expect("upserts");
-        client.batch_execute("COMMIT").await.expect("commits");
-        Some(fence)
-    }
-
-    async fn release(&self, lock_id: &LockId) {
-        let client = &self.client;
-        client.batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED").await.expect("begins");
-        client.query_one(&self.clock, &[]).await.expect("a clock");
-        let row = client.query_one(&self.read_by_id, &[&lock_id.as_str()]).await.expect("is held");
-        client.execute(&self.delete, &[&row.get::<_, &str>(0)]).await.expect("deletes");
-        client.batch_execute("COMMIT").await.expect("commits");
-    }
 }

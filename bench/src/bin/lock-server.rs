@@ -15,6 +15,10 @@ use leasehold_txn::{ConnectionString, Pool};
 use serde_json::json;
 use tokio::task::JoinSet;
 
+/// The allocator of the binary that serves.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Keys a client goes through, so that each finds its counter and no lock, as in steady work.
 const KEYS: usize = 50;
 const CLIENTS: usize = 128;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use leasehold_core::{Deadline, Key, LockId, Ttl};
+use leasehold_core::{Deadline, Fence, Key, LockId, Ttl};
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
@@ -137,7 +137,8 @@ async fn attempt(locks: &Locks, request: &AcquireRequest, from: LockIdFrom) -> R
         AcquireOutcome::Held { free_in } => Ok(Attempt::Held { free_in }),
         AcquireOutcome::Acquired(grant) => {
             if grant.fence.is_near_limit() {
-                tracing::warn!(key_hash = %request.key.key_hash(), fence = %grant.fence, "fence is near its maximum");
+                let key_hash = request.key.key_hash();
+                tracing::warn!(%key_hash, fence = %grant.fence, maximum = %Fence::MAX, "fence is near its maximum");
             }
             // A hold taken under a repeated id may be older than this request, so its age is not known.
             let confirmed_at = (from == LockIdFrom::Us).then_some(sent_at);

@@ -21,19 +21,19 @@ mod pooler;
 #[path = "postgres_store/schema.rs"]
 mod schema;
 
-/// Beside SyncGuard, by the function that `setup_schema` makes.
+/// Beside SyncGuard, by the functions that `setup_schema` makes.
 mod shared {
     use crate::fixture::Shared;
 
     leasehold_locks::lock_conformance!(Shared, [ignore = "needs PostgreSQL: cargo xtask test postgres"]);
 }
 
-/// Beside SyncGuard, where the schema has no function.
-mod shared_without_function {
-    use crate::fixture::SharedWithoutFunction;
+/// Beside SyncGuard, where the schema has no functions.
+mod shared_without_functions {
+    use crate::fixture::SharedWithoutFunctions;
 
     leasehold_locks::lock_conformance!(
-        SharedWithoutFunction,
+        SharedWithoutFunctions,
         [ignore = "needs PostgreSQL: cargo xtask test postgres"]
     );
 }
@@ -43,6 +43,26 @@ mod exclusive {
     use crate::fixture::Exclusive;
 
     leasehold_locks::lock_conformance!(Exclusive, [ignore = "needs PostgreSQL: cargo xtask test postgres"]);
+}
+
+/// Among ourselves, where the schema has no functions.
+mod exclusive_without_functions {
+    use crate::fixture::ExclusiveWithoutFunctions;
+
+    leasehold_locks::lock_conformance!(
+        ExclusiveWithoutFunctions,
+        [ignore = "needs PostgreSQL: cargo xtask test postgres"]
+    );
+}
+
+/// Many requests in one statement, where the schema has no functions.
+mod fused_without_functions {
+    use crate::fixture::FusedWithoutFunctions;
+
+    leasehold_locks::lock_conformance!(
+        FusedWithoutFunctions,
+        [ignore = "needs PostgreSQL: cargo xtask test postgres"]
+    );
 }
 
 /// Among ourselves, many requests in one statement.

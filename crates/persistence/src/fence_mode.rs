@@ -48,11 +48,11 @@ impl FenceMode {
 
     /// Whether a database of this dialect has the lock.
     pub(crate) const fn is_known_to(self, dialect: Dialect) -> bool {
-        match (self, dialect) {
+        !matches!(
+            (self, dialect),
             (Self::Share, Dialect::Dsql { .. })
-            | (Self::KeyShare, Dialect::Dsql { level: DsqlLevel::UpdateOnly }) => false,
-            _ => true,
-        }
+                | (Self::KeyShare, Dialect::Dsql { level: DsqlLevel::UpdateOnly })
+        )
     }
 }
 

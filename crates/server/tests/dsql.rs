@@ -6,24 +6,19 @@ mod wire;
 use std::time::Duration;
 
 use leasehold_access::Driver;
-use leasehold_dsql_sim::{Config as SimulatorConfig, Simulator};
-use leasehold_testkit::postgres::{self as testkit, Database};
+use leasehold_dsql_sim::rules::Level;
+use leasehold_testkit::dsql::Simulated;
 use serde_json::{Value, json};
 
 use crate::wire::cases::queue_cases;
 use crate::wire::{Running, config, with_key};
 
-type Cluster = (Simulator, Database);
-
-async fn simulated() -> (leasehold_server::Config, Cluster) {
-    let database = testkit::Cluster::shared().database().await;
-    let simulator = SimulatorConfig::new(database.url().parse().expect("a URL"));
-    let simulator = Simulator::start(simulator).await.expect("the simulator starts");
-    let store = format!("dsql://admin:any@{}/postgres?sslmode=disable", simulator.address());
-    (config(&store), (simulator, database))
+async fn simulated() -> (leasehold_server::Config, Simulated) {
+    let cluster = Simulated::start(Level::L2026_09).await;
+    (config(&cluster.url()), cluster)
 }
 
-async fn start() -> (Running, Cluster) {
+async fn start() -> (Running, Simulated) {
     let (config, cluster) = simulated().await;
     (Running::start(config).await, cluster)
 }

@@ -2,12 +2,18 @@
 
 #[path = "wire/access.rs"]
 mod access;
+#[path = "wire/administration.rs"]
+mod administration;
 #[path = "wire/connections.rs"]
 mod connections;
+#[path = "wire/encodings.rs"]
+mod encodings;
 #[path = "wire/openapi.rs"]
 mod openapi;
 #[path = "wire/operators.rs"]
 mod operators;
+#[path = "wire/permissions.rs"]
+mod permissions;
 #[path = "wire/test_hooks.rs"]
 mod test_hooks;
 #[allow(dead_code, reason = "each test target uses its part")]

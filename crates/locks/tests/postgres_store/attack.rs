@@ -37,12 +37,14 @@ const BROKEN: &str = "
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Form {
     Shared,
-    SharedWithoutFunction,
+    SharedWithoutFunctions,
     Exclusive,
+    ExclusiveWithoutFunctions,
     Broken,
 }
 
-const RIGHT: [Form; 3] = [Form::Shared, Form::SharedWithoutFunction, Form::Exclusive];
+const RIGHT: [Form; 4] =
+    [Form::Shared, Form::SharedWithoutFunctions, Form::Exclusive, Form::ExclusiveWithoutFunctions];
 
 struct Arena {
     fixture: Fixture,
@@ -77,8 +79,8 @@ impl Contender {
 impl Arena {
     async fn open(form: Form) -> Self {
         let fixture = Fixture::start().await;
-        if form == Form::SharedWithoutFunction {
-            fixture.drop_function().await;
+        if matches!(form, Form::SharedWithoutFunctions | Form::ExclusiveWithoutFunctions) {
+            fixture.drop_functions().await;
         }
         let key = fixture.text("SELECT current_schema() || ':contended'").await;
         let mut contenders = Vec::new();
@@ -86,7 +88,8 @@ impl Arena {
             contenders.push(Arc::new(match form {
                 Form::Broken => Contender::Broken(session(fixture.url()).await),
                 _ => {
-                    let mode = if form == Form::Exclusive { Mode::Exclusive } else { Mode::Shared };
+                    let alone = matches!(form, Form::Exclusive | Form::ExclusiveWithoutFunctions);
+                    let mode = if alone { Mode::Exclusive } else { Mode::Shared };
                     Contender::Backend(Box::new(PostgresBackend::new(
                         fixture.pool(),
                         Config { mode, ..Config::default() },
@@ -159,7 +162,7 @@ const COUNTER_AT_FIVE: &str =
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn absent_rows_behind_the_advisory_lock_have_one_winner() {
-    for form in [Form::Shared, Form::SharedWithoutFunction] {
+    for form in [Form::Shared, Form::SharedWithoutFunctions] {
         let arena = Arena::open(form).await;
         let blocker = arena.blocker(ADVISORY).await;
         assert_eq!(arena.race(blocker, "COMMIT").await, [1], "{form:?}");

@@ -107,7 +107,8 @@ async fn timeouts_of_the_server_are_network_timeouts() {
 async fn own_timeout_in_the_middle_is_an_unknown_outcome() {
     let fixture = Fixture::start().await;
     let _blocker = blocker(&fixture).await;
-    let config = Config { timeout: Duration::from_millis(100), mode: Mode::Exclusive, ..Config::default() };
+    // Long enough to connect and to reach the blocked row on a busy machine.
+    let config = Config { timeout: Duration::from_secs(4), mode: Mode::Exclusive, ..Config::default() };
     let backend = PostgresBackend::new(fixture.pool(), config);
     let error = backend.acquire(&request("billing")).await.expect_err("blocked");
     assert!(matches!(error, Error::Indeterminate { .. }), "{error:?}");
@@ -184,6 +185,8 @@ async fn exhausted_pool_is_a_limit() {
     let connection = ConnectionString::parse(fixture.url()).expect("url");
     let config = leasehold_txn::Config::new(connection).size_max(1).wait_timeout(Duration::from_millis(100));
     let backend = over(Pool::new(config).expect("pool"));
+    // Connected, and the schema looked at: the next call keeps the connection from its beginning.
+    acquired(&backend, "before").await;
     let (waiting, other) = (request("billing"), request("other"));
     tokio::select! {
         biased;
@@ -195,10 +198,12 @@ async fn exhausted_pool_is_a_limit() {
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn fence_over_the_maximum_changes_nothing() {
-    for (mode, function) in [(Mode::Shared, true), (Mode::Shared, false), (Mode::Exclusive, true)] {
+    for (mode, function) in
+        [(Mode::Shared, true), (Mode::Shared, false), (Mode::Exclusive, true), (Mode::Exclusive, false)]
+    {
         let fixture = Fixture::start().await;
         if !function {
-            fixture.drop_function().await;
+            fixture.drop_functions().await;
         }
         let backend = fixture.backend(mode);
         let counter = "INSERT INTO syncguard_fence_counters VALUES

@@ -12,7 +12,8 @@ use parking_lot::Mutex;
 
 use crate::fixture::{Fixture, acquired, pool, request};
 
-const MODES: [(Mode, bool); 3] = [(Mode::Shared, true), (Mode::Shared, false), (Mode::Exclusive, true)];
+const MODES: [(Mode, bool); 4] =
+    [(Mode::Shared, true), (Mode::Shared, false), (Mode::Exclusive, true), (Mode::Exclusive, false)];
 
 /// A backend whose connections go through a proxy, and one whose do not.
 struct Wires {
@@ -26,7 +27,7 @@ impl Wires {
     async fn lay(mode: Mode, function: bool) -> Self {
         let fixture = Fixture::start().await;
         if !function {
-            fixture.drop_function().await;
+            fixture.drop_functions().await;
         }
         let server = Cluster::shared().address();
         let proxy = FaultProxy::start(server).await.expect("a proxy");
@@ -98,7 +99,7 @@ async fn dropped_calls_leave_the_backend_healthy() {
     for (mode, function) in MODES {
         let fixture = Fixture::start().await;
         if !function {
-            fixture.drop_function().await;
+            fixture.drop_functions().await;
         }
         let backend = PostgresBackend::new(pool(fixture.url(), 2), Config { mode, ..Config::default() });
         for round in 0..40 {

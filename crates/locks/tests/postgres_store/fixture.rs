@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use leasehold_core::postgres::TableNames;
 use leasehold_locks::backend::postgres::{
     Config, FusedBackend, FusedConfig, Mode, OptionalColumns, PostgresBackend,
 };
@@ -22,6 +21,11 @@ pub(crate) const FROZEN_CLOCK: &str = "
     CREATE TABLE frozen (at timestamptz NOT NULL);
     INSERT INTO frozen VALUES (date_trunc('second', now()));
     CREATE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS 'SELECT at FROM frozen';";
+
+/// The functions that `setup_schema` makes, gone.
+pub(crate) const DROP_FUNCTIONS: &str =
+    "DROP FUNCTION IF EXISTS syncguard_locks_acquire_2, syncguard_locks_acquires_1,
+    syncguard_locks_release_1, syncguard_locks_releases_1";
 
 /// A schema with the tables in it.
 pub(crate) struct Fixture {
@@ -70,10 +74,9 @@ impl Fixture {
         PostgresBackend::new(self.pool(), Config { mode, ..Config::default() })
     }
 
-    /// Without the function that makes shared mode one call.
-    pub(crate) async fn drop_function(&self) {
-        let sql = format!("DROP FUNCTION {}_acquire_1", TableNames::DEFAULT_LOCKS);
-        self.outside.batch_execute(&sql).await.expect("dropped");
+    /// Without the functions that make an operation one call.
+    pub(crate) async fn drop_functions(&self) {
+        self.outside.batch_execute(DROP_FUNCTIONS).await.expect("dropped");
     }
 
     pub(crate) async fn advance(&self, duration: Duration) {
@@ -157,8 +160,14 @@ macro_rules! harness {
 }
 
 harness!(Shared, |_| Box::pin(async {}), |fixture| Arc::new(fixture.backend(Mode::Shared)));
-harness!(SharedWithoutFunction, |fixture| Box::pin(fixture.drop_function()), |fixture| {
+harness!(SharedWithoutFunctions, |fixture| Box::pin(fixture.drop_functions()), |fixture| {
     Arc::new(fixture.backend(Mode::Shared))
+});
+harness!(ExclusiveWithoutFunctions, |fixture| Box::pin(fixture.drop_functions()), |fixture| {
+    Arc::new(fixture.backend(Mode::Exclusive))
+});
+harness!(FusedWithoutFunctions, |fixture| Box::pin(fixture.drop_functions()), |fixture| {
+    Arc::new(fused(fixture, Mode::Shared))
 });
 harness!(Exclusive, |_| Box::pin(async {}), |fixture| Arc::new(fixture.backend(Mode::Exclusive)));
 harness!(FusedShared, |_| Box::pin(async {}), |fixture| Arc::new(fused(fixture, Mode::Shared)));

@@ -98,7 +98,7 @@ async fn peers_and_backends_race_and_never_both_hold() {
     for function in [true, false] {
         let fixture = Fixture::start().await;
         if !function {
-            fixture.drop_function().await;
+            fixture.drop_functions().await;
         }
         let keys: Arc<[Key; KEYS]> =
             Arc::new([const { Key { held: AtomicBool::new(false), fences: Mutex::new(Vec::new()) } }; KEYS]);
@@ -193,10 +193,12 @@ async fn level_of_the_session_does_not_matter() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn refusal_writes_nothing() {
-    for (mode, function) in [(Mode::Shared, true), (Mode::Shared, false), (Mode::Exclusive, true)] {
+    for (mode, function) in
+        [(Mode::Shared, true), (Mode::Shared, false), (Mode::Exclusive, true), (Mode::Exclusive, false)]
+    {
         let fixture = Fixture::start().await;
         if !function {
-            fixture.drop_function().await;
+            fixture.drop_functions().await;
         }
         let backend = fixture.backend(mode);
         acquired(&backend, "billing").await;

@@ -12,7 +12,7 @@ use leasehold_testkit::postgres::{Cluster, Database};
 use leasehold_txn::{ConnectionString, Pool};
 use tokio_postgres::Client;
 
-use crate::fixture::{FROZEN_CLOCK, PATIENCE, acquired, key, pool, request, session};
+use crate::fixture::{DROP_FUNCTIONS, FROZEN_CLOCK, PATIENCE, acquired, key, pool, request, session};
 
 /// A database of the test's own, reached through the pooler. A schema would need `search_path`, which a pooler forgets.
 pub(crate) struct Pooled {
@@ -70,9 +70,11 @@ leasehold_locks::lock_conformance!(Pooled, [ignore = "needs PostgreSQL: cargo xt
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn many_clients_share_few_sessions_in_every_mode() {
     let pooled = Pooled::open().await;
-    for (mode, function) in [(Mode::Shared, true), (Mode::Shared, false), (Mode::Exclusive, true)] {
+    for (mode, function) in
+        [(Mode::Shared, true), (Mode::Exclusive, true), (Mode::Shared, false), (Mode::Exclusive, false)]
+    {
         if !function {
-            pooled.outside.batch_execute("DROP FUNCTION syncguard_locks_acquire_1").await.expect("dropped");
+            pooled.outside.batch_execute(DROP_FUNCTIONS).await.expect("dropped");
         }
         let backends: Vec<_> = (0..4).map(|_| Arc::new(pooled.backend(mode))).collect();
         let cycles = (0..40).map(|number| {

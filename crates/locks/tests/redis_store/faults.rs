@@ -104,13 +104,14 @@ async fn lost_reply_to_release_and_extend_is_unknown_and_to_lookup_is_not() {
 #[tokio::test]
 #[ignore = "needs Redis: cargo xtask test redis"]
 async fn silent_server_is_given_up_in_time_and_the_next_call_connects_anew() {
-    let store = Store::with_timeout(Duration::from_millis(500)).await;
+    // The call after it has as long to connect and to be answered.
+    let store = Store::with_timeout(Duration::from_secs(2)).await;
     let asked = request("billing");
     store.on_next_script(Action::Blackhole);
     let started = Instant::now();
     let error = store.backend.acquire(&asked).await.expect_err("no answer");
     assert_eq!(error.class(), Class::Indeterminate, "{error:?}");
-    assert!((Duration::from_millis(500)..LIMIT / 4).contains(&started.elapsed()), "{:?}", started.elapsed());
+    assert!((Duration::from_secs(2)..LIMIT).contains(&started.elapsed()), "{:?}", started.elapsed());
     store.backend.acquire(&asked).await.expect("answers").acquired().expect("is free");
     assert_eq!(store.proxy.accepted(), 2);
 }
@@ -150,7 +151,7 @@ async fn server_that_is_gone_is_unavailable_for_all_at_once_and_comes_back() {
     }
     let error = backend.acquire(&request("billing")).await.expect_err("nobody is there");
     assert_eq!(error.class(), Class::Unavailable, "{error:?}");
-    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    assert!(started.elapsed() < LIMIT, "{:?}", started.elapsed());
     server.restart().expect("comes back");
     backend.acquire(&request("billing")).await.expect("answers").acquired().expect("is free");
 }
@@ -161,7 +162,7 @@ async fn server_that_does_not_answer_connects_is_given_up_in_time() {
     // Takes connections into its queue and never speaks.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("bind");
     let url = format!("redis://{}", silent.local_addr().expect("address"));
-    for (timeout, connect_timeout) in [(300, 10_000), (10_000, 300)] {
+    for (timeout, connect_timeout) in [(300, 60_000), (60_000, 300)] {
         let config = RedisConfig {
             timeout: Duration::from_millis(timeout),
             connect_timeout: Duration::from_millis(connect_timeout),
@@ -173,7 +174,8 @@ async fn server_that_does_not_answer_connects_is_given_up_in_time() {
         for answer in join_all(asked.iter().map(|asked| backend.acquire(asked))).await {
             assert_eq!(answer.expect_err("no answer").class(), Class::Unavailable);
         }
-        assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
+        // The other limit is ten seconds.
+        assert!(started.elapsed() < Duration::from_secs(9), "{:?}", started.elapsed());
     }
 }
 

@@ -164,7 +164,8 @@ async fn tasks_of_shards_have_ids_of_their_range() {
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn task_queues_are_found_by_name_with_their_tasks() {
     let fixture = fixture().await;
-    let (queues, fair) = (TaskQueues::new(fixture.database.clone()), TaskQueues::fair(fixture.database.clone()));
+    let (queues, fair) =
+        (TaskQueues::new(fixture.database.clone()), TaskQueues::fair(fixture.database.clone()));
     let mut tasks = BTreeSet::new();
     for name in ["orders", "nobody"] {
         for partition in 0..4 {
@@ -185,7 +186,8 @@ async fn task_queues_are_found_by_name_with_their_tasks() {
     let wanted = [("/_sys/nobody/1", 1), ("/_sys/nobody/2", 1), ("/_sys/orders/3", 1)];
     assert_eq!(tasks, wanted.map(|(name, id)| (name.to_owned(), id)).into());
     let listed = queues.list(PageSize::MAX, None).await.expect("queues").items;
-    let names: BTreeSet<_> = listed.iter().filter_map(|queue| queue.key.as_ref()).map(TaskQueueKey::name).collect();
+    let names: BTreeSet<_> =
+        listed.iter().filter_map(|queue| queue.key.as_ref()).map(TaskQueueKey::name).collect();
     assert_eq!((listed.len(), names.len()), (18, 10), "{names:?}");
 }
 
@@ -207,7 +209,8 @@ async fn what_a_cluster_has_one_of_is_read() {
         assert_eq!((levels.blob.data(), levels.blob.encoding(), levels.version), (&b"{}"[..], "Json", 0));
     }
     let clusters = ClusterMetadatas::new(database.clone()).list(PageSize::MAX, None).await.expect("clusters");
-    let clusters: Vec<_> = clusters.items.iter().map(|cluster| (cluster.name.as_str(), cluster.version)).collect();
+    let clusters: Vec<_> =
+        clusters.items.iter().map(|cluster| (cluster.name.as_str(), cluster.version)).collect();
     assert_eq!(clusters, [("active", 1)]);
     let endpoints = Endpoints::new(database.clone()).list(PageSize::MAX, None, 0).await.expect("endpoints");
     let versions: Vec<_> = endpoints.page.items.iter().map(|endpoint| endpoint.version).collect();
@@ -216,7 +219,8 @@ async fn what_a_cluster_has_one_of_is_read() {
     // They were last heard of when the rows were written.
     let revive = "UPDATE cluster_membership SET record_expiry = now() AT TIME ZONE 'UTC' + interval '1 day'";
     fixture.outside().await.batch_execute(revive).await.expect("alive");
-    let members = Membership::new(database.clone()).members(&MemberFilter::default(), PageSize::MAX, None).await;
+    let members =
+        Membership::new(database.clone()).members(&MemberFilter::default(), PageSize::MAX, None).await;
     let roles: BTreeSet<_> = members.expect("members").items.iter().map(|member| member.role).collect();
     assert_eq!(roles, BTreeSet::from([1, 2, 3, 4]));
 }

@@ -17,29 +17,22 @@ pub(in crate::backend) const OPERATION: &str = "acquire";
 /// How often a lost race is looked at again. Whoever lost so often met as many holders on the way: "held" is true.
 pub(in crate::backend) const TRIES_MAX: u32 = 4;
 
-/// The SQLSTATE with which the function undoes a race it lost.
-const LOST_RACE: &str = "LH001";
-
-/// The SQLSTATE of a function that is not there.
-const UNDEFINED_FUNCTION: &str = "42883";
-
 pub(super) async fn acquire(backend: &PostgresBackend, request: &AcquireRequest) -> Result<AcquireOutcome> {
     admit(&request.key)?;
     let (key, fence_key) = storage_keys(&request.key);
     let (key, fence_key, user_key) = (key.as_str(), fence_key.as_str(), request.key.as_str());
     let (lock_id, ttl_ms) = (request.lock_id.as_str(), millis(request.ttl));
+    let advisory = backend.config.mode == Mode::Shared;
     let values: Values<'_> = &[
         (&key, Type::TEXT),
         (&fence_key, Type::TEXT),
         (&user_key, Type::TEXT),
         (&lock_id, Type::TEXT),
         (&ttl_ms, Type::INT8),
+        (&advisory, Type::BOOL),
     ];
     for _ in 0..TRIES_MAX {
-        let rows = match backend.config.mode {
-            Mode::Exclusive => alone(backend, values).await,
-            Mode::Shared => beside_peers(backend, values).await,
-        };
+        let rows = decide(backend, values).await;
         // No row: another acquire won while this one waited, and the snapshot from before cannot tell whose.
         if let Some(row) = rows.map_err(|error| error_of(OPERATION, error))?.first() {
             let outcome = answer(row, request)?;
@@ -52,24 +45,25 @@ pub(super) async fn acquire(backend: &PostgresBackend, request: &AcquireRequest)
     Ok(AcquireOutcome::Held { free_in: None })
 }
 
-async fn alone(backend: &PostgresBackend, values: Values<'_>) -> TxnResult<Vec<Row>> {
-    backend.store.write(operations::ACQUIRE, &[Step::new(&backend.store.statements.acquire, values)]).await
-}
-
-/// Under SyncGuard's advisory lock: by the function where the schema has it, else statement by statement.
-async fn beside_peers(backend: &PostgresBackend, values: Values<'_>) -> TxnResult<Vec<Row>> {
+/// By the function where the schema has it, else by the statement; in shared mode that follows SyncGuard's advisory lock.
+async fn decide(backend: &PostgresBackend, values: Values<'_>) -> TxnResult<Vec<Row>> {
     let statements = &backend.statements;
-    if backend.acquire_function.is_there(backend).await? {
-        let by_function = [Step::new(&statements.acquire_by_function, values)];
-        match backend.store.write(operations::ACQUIRE, &by_function).await {
-            Err(error) if error.sqlstate() == Some(LOST_RACE) => return Ok(Vec::new()),
-            Err(error) if error.sqlstate() == Some(UNDEFINED_FUNCTION) => backend.acquire_function.is_gone(),
-            answer => return answer,
+    let call = &statements.call_acquire;
+    if let Some(rows) = backend.functions.call(backend, operations::ACQUIRE, call, values).await? {
+        return Ok(rows);
+    }
+    let values = &values[..5];
+    match backend.config.mode {
+        Mode::Exclusive => {
+            let alone = [Step::new(&backend.store.statements.acquire, values)];
+            backend.store.write(operations::ACQUIRE, &alone).await
+        }
+        Mode::Shared => {
+            let advisory = Step::new(&statements.advisory, &values[..1]);
+            let guarded = Step::new(&statements.acquire_guarded, values);
+            backend.store.write(operations::ACQUIRE, &[advisory, guarded]).await
         }
     }
-    let advisory = Step::new(&statements.advisory, &values[..1]);
-    let guarded = Step::new(&statements.acquire_guarded, values);
-    backend.store.write(operations::ACQUIRE, &[advisory, guarded]).await
 }
 
 /// What a row says of this request.

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use leasehold_core::LockId;
 use leasehold_core::postgres::admit;
-use leasehold_txn::Step;
 use leasehold_txn::tokio_postgres::Row;
 use leasehold_txn::tokio_postgres::types::Type;
+use leasehold_txn::{Result as TxnResult, Step, Values};
 
 use super::acquire::{OPERATION, free_in, grant, millis, refused, storage_keys};
 use super::errors::{column, error_of};
@@ -42,26 +42,16 @@ async fn in_one_statement(
     let user_keys: Vec<&str> = requests.iter().map(|request| request.key.as_str()).collect();
     let lock_ids: Vec<&str> = requests.iter().map(|request| request.lock_id.as_str()).collect();
     let ttls: Vec<i64> = requests.iter().map(|request| millis(request.ttl)).collect();
+    let advisory = backend.config.mode == Mode::Shared;
     let values = [
         (&keys as _, Type::TEXT_ARRAY),
         (&fence_keys as _, Type::TEXT_ARRAY),
         (&user_keys as _, Type::TEXT_ARRAY),
         (&lock_ids as _, Type::TEXT_ARRAY),
         (&ttls as _, Type::INT8_ARRAY),
+        (&advisory as _, Type::BOOL),
     ];
-    let statements = &backend.statements;
-    let rows = match backend.config.mode {
-        Mode::Exclusive => {
-            let steps = [Step::new(&statements.acquire_many, &values)];
-            backend.store.write(operations::ACQUIRE_MANY, &steps).await
-        }
-        Mode::Shared => {
-            let advisory = Step::new(&statements.advisory_many, &values[..1]);
-            let guarded = Step::new(&statements.acquire_many_guarded, &values);
-            backend.store.write(operations::ACQUIRE_MANY, &[advisory, guarded]).await
-        }
-    };
-    let rows = rows.map_err(|error| error_of(OPERATION, error))?;
+    let rows = decide(backend, &values).await.map_err(|error| error_of(OPERATION, error))?;
     let mut by_key = HashMap::with_capacity(rows.len());
     for row in &rows {
         by_key.insert(column::<&str>(OPERATION, row, "key")?, row);
@@ -72,6 +62,27 @@ async fn in_one_statement(
     });
     backend.store.news.held();
     Ok(answered.collect())
+}
+
+/// By the function where the schema has it, else by the statement; in shared mode that follows SyncGuard's advisory locks.
+async fn decide(backend: &PostgresBackend, values: Values<'_>) -> TxnResult<Vec<Row>> {
+    let statements = &backend.statements;
+    let call = &statements.call_acquire_many;
+    if let Some(rows) = backend.functions.call(backend, operations::ACQUIRE_MANY, call, values).await? {
+        return Ok(rows);
+    }
+    let values = &values[..5];
+    match backend.config.mode {
+        Mode::Exclusive => {
+            let alone = [Step::new(&statements.acquire_many, values)];
+            backend.store.write(operations::ACQUIRE_MANY, &alone).await
+        }
+        Mode::Shared => {
+            let advisory = Step::new(&statements.advisory_many, &values[..1]);
+            let guarded = Step::new(&statements.acquire_many_guarded, values);
+            backend.store.write(operations::ACQUIRE_MANY, &[advisory, guarded]).await
+        }
+    }
 }
 
 fn answer(row: &Row, request: &AcquireRequest) -> Result<AcquireOutcome> {

@@ -4,10 +4,10 @@
 //! `docs/backends/postgres.md` and `docs/adr/0007-two-modes-on-postgresql.md`.
 
 pub(super) mod acquire;
-mod acquire_function;
 mod acquire_many;
 pub(super) mod errors;
 pub(super) mod extend;
+mod functions;
 mod fused;
 pub(super) mod is_locked;
 pub(super) mod lookup;
@@ -28,8 +28,8 @@ use leasehold_core::{Key, LockId, LockRecord, TIME_TOLERANCE};
 use leasehold_txn::{ConnectionString, Policy, Pool};
 use tokio_util::task::TaskTracker;
 
-use self::acquire_function::AcquireFunction;
 use self::errors::error_of;
+use self::functions::Functions;
 pub use self::fused::{FusedBackend, FusedConfig};
 use self::news::News;
 pub use self::schema::{OptionalColumns, setup_sql};
@@ -110,7 +110,7 @@ pub struct PostgresBackend {
     store: Store,
     config: Config,
     statements: Arc<PostgresStatements>,
-    acquire_function: AcquireFunction,
+    functions: Functions,
     /// What nobody waits for, until [`PostgresBackend::close`] does.
     background: TaskTracker,
 }
@@ -132,7 +132,7 @@ impl PostgresBackend {
                 news: News::new(listening, &config.tables),
             },
             statements: Arc::new(PostgresStatements::new(&config.tables)),
-            acquire_function: AcquireFunction::default(),
+            functions: Functions::default(),
             background: TaskTracker::new(),
             config,
         }
@@ -156,11 +156,11 @@ impl PostgresBackend {
         Ok(PostgresBackend::new(pool.map_err(|error| error_of("connect", error))?, config))
     }
 
-    /// Makes the tables, their indexes and the function of shared mode, where they are not there yet. Existing tables
+    /// Makes the tables, their indexes and the functions that make us faster, where they are not there yet. Existing tables
     /// are left as they are. Dropping the future midway leaves all tables or none.
     pub async fn setup_schema(&self, columns: OptionalColumns) -> Result<()> {
         let made = schema::set_up(&self.store.pool, &self.store.policy(), &self.config.tables, columns).await;
-        self.acquire_function.forget();
+        self.functions.forget();
         made.map_err(|error| error_of("setup_schema", error))
     }
 
@@ -205,7 +205,7 @@ impl LockBackend for PostgresBackend {
     }
 
     async fn release(&self, lock_id: &LockId) -> Result<ReleaseOutcome> {
-        release::release(&self.store, lock_id).await
+        release::release_by_call(self, lock_id).await
     }
 
     async fn is_locked(&self, key: &Key) -> Result<bool> {

@@ -11,4 +11,5 @@ pub(in crate::backend) const IS_LOCKED: Operation = Operation::new("lock.is_lock
 pub(in crate::backend) const CLEANUP: Operation = Operation::new("lock.cleanup");
 pub(in crate::backend) const LOOKUP: Operation = Operation::new("lock.lookup");
 pub(in crate::backend) const LIST: Operation = Operation::new("lock.list");
+pub(in crate::backend) const DETECT: Operation = Operation::new("lock.detect");
 pub(in crate::backend) const SETUP: Operation = Operation::new("lock.setup");

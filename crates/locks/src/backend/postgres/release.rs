@@ -6,17 +6,34 @@ use leasehold_txn::tokio_postgres::types::Type;
 use leasehold_txn::{Step, Values};
 
 use super::errors::{column, error_of, unexpected};
-use super::operations;
 use super::store::Store;
+use super::{PostgresBackend, operations};
 use crate::{ReleaseOutcome, Result};
 
 pub(super) const OPERATION: &str = "release";
 
+/// By the function where the schema has it.
+pub(super) async fn release_by_call(backend: &PostgresBackend, lock_id: &LockId) -> Result<ReleaseOutcome> {
+    let (store, text) = (&backend.store, lock_id.as_str());
+    let values: Values<'_> = &[(&text, Type::TEXT)];
+    let call = &backend.statements.call_release;
+    let called = backend.functions.call(backend, operations::RELEASE, call, values).await;
+    match called.map_err(|error| error_of(OPERATION, error))? {
+        Some(rows) => answer(store, &rows),
+        None => release(store, lock_id).await,
+    }
+}
+
+/// By the statement.
 pub(in crate::backend) async fn release(store: &Store, lock_id: &LockId) -> Result<ReleaseOutcome> {
     let lock_id = lock_id.as_str();
     let values: Values<'_> = &[(&lock_id, Type::TEXT)];
     let steps = [Step::new(&store.statements.release, values)];
     let rows = store.write(operations::RELEASE, &steps).await.map_err(|error| error_of(OPERATION, error))?;
+    answer(store, &rows)
+}
+
+fn answer(store: &Store, rows: &[Row]) -> Result<ReleaseOutcome> {
     rows.first().map_or(Ok(ReleaseOutcome::Refused(Refusal::NotFound)), |row| outcome(store, row))
 }
 

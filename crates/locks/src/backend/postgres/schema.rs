@@ -6,7 +6,7 @@ use leasehold_core::postgres::TableNames;
 use leasehold_txn::{Pipeline, Policy, Pool, Step};
 
 use super::operations;
-use super::statements::{acquire_function, fill};
+use super::statements::{fill, functions};
 
 /// Whether the lock table gets the two generated `timestamptz` columns that make it readable for people. Neither we
 /// nor SyncGuard read them.
@@ -19,11 +19,11 @@ pub enum OptionalColumns {
     With,
 }
 
-/// The statements that set the tables up, for a migration tool: idempotent, each ended by a semicolon. The function
-/// at the end makes shared mode faster; leave it out where functions are not wanted.
+/// The statements that set the tables up, for a migration tool: idempotent, each ended by a semicolon. The functions
+/// at the end make us faster; leave them out where functions are not wanted.
 pub fn setup_sql(tables: &TableNames, columns: OptionalColumns) -> String {
     let mut script = String::new();
-    for statement in table_statements(tables, columns).into_iter().chain([acquire_function(tables)]) {
+    for statement in table_statements(tables, columns).into_iter().chain(functions(tables)) {
         writeln!(script, "{statement};\n").expect("a string takes everything");
     }
     script
@@ -44,7 +44,7 @@ fn table_statements(tables: &TableNames, columns: OptionalColumns) -> Vec<String
     .into()
 }
 
-/// Makes the tables, all or none, and then the function if the server lets us.
+/// Makes the tables, all or none, and then the functions if the server lets us.
 pub(super) async fn set_up(
     pool: &Pool,
     policy: &Policy,
@@ -52,9 +52,9 @@ pub(super) async fn set_up(
     columns: OptionalColumns,
 ) -> leasehold_txn::Result<()> {
     make(pool, policy, &table_statements(tables, columns)).await?;
-    match make(pool, policy, &[acquire_function(tables)]).await {
+    match make(pool, policy, &functions(tables)).await {
         Err(leasehold_txn::Error::Database { source, .. }) => {
-            tracing::info!(error = %source, "no acquire function; shared mode sends its statements one by one");
+            tracing::info!(error = %source, "no functions; operations send their statements");
             Ok(())
         }
         made => made,
@@ -87,6 +87,6 @@ mod tests {
         let script = setup_sql(&TableNames::default(), OptionalColumns::With);
         let creates = script.matches("\nCREATE ").count() + usize::from(script.starts_with("CREATE "));
         let tolerant = script.matches("IF NOT EXISTS").count() + script.matches("OR REPLACE").count();
-        assert_eq!((creates, tolerant), (5, 5), "{script}");
+        assert_eq!((creates, tolerant), (8, 8), "{script}");
     }
 }

@@ -36,12 +36,15 @@ pub(in crate::backend) struct Statements {
 pub(super) struct PostgresStatements {
     /// `acquire`, for use after `advisory`.
     pub(super) acquire_guarded: String,
-    pub(super) acquire_by_function: String,
+    pub(super) call_acquire: String,
+    pub(super) call_acquire_many: String,
+    pub(super) call_release: String,
+    pub(super) call_release_many: String,
     pub(super) acquire_many: String,
     pub(super) acquire_many_guarded: String,
     pub(super) advisory: String,
     pub(super) advisory_many: String,
-    pub(super) detect_function: String,
+    pub(super) detect_functions: String,
     pub(super) release_many: String,
     pub(super) cleanup: String,
 }
@@ -67,21 +70,30 @@ impl PostgresStatements {
         let guarded = |template| fill(template, tables, ADVISORY_TAKEN);
         PostgresStatements {
             acquire_guarded: guarded(include_str!("sql/acquire.sql")),
-            acquire_by_function: alone(include_str!("sql/acquire_by_function.sql")),
+            call_acquire: alone("SELECT * FROM {acquire_function}($1, $2, $3, $4, $5, $6)"),
+            call_acquire_many: alone("SELECT * FROM {acquire_many_function}($1, $2, $3, $4, $5, $6)"),
+            call_release: alone("SELECT * FROM {release_function}($1)"),
+            call_release_many: alone("SELECT * FROM {release_many_function}($1)"),
             acquire_many: alone(include_str!("sql/acquire_many.sql")),
             acquire_many_guarded: guarded(include_str!("sql/acquire_many.sql")),
             advisory: alone(include_str!("sql/advisory.sql")),
             advisory_many: alone(include_str!("sql/advisory_many.sql")),
-            detect_function: alone(include_str!("sql/detect_function.sql")),
+            detect_functions: alone(include_str!("sql/detect_functions.sql")),
             release_many: alone(include_str!("sql/release_many.sql")),
             cleanup: alone(include_str!("sql/cleanup.sql")),
         }
     }
 }
 
-/// The statement that makes the function of shared mode.
-pub(super) fn acquire_function(tables: &TableNames) -> String {
-    fill(include_str!("sql/acquire_function.sql"), tables, "true")
+/// The statements that make the functions.
+pub(super) fn functions(tables: &TableNames) -> [String; 4] {
+    let acquire_many = include_str!("sql/function_acquire_many.sql")
+        .replace("{acquire_many}", include_str!("sql/acquire_many.sql").trim_end());
+    let release_many = include_str!("sql/function_release_many.sql")
+        .replace("{release_many}", include_str!("sql/release_many.sql").trim_end());
+    let acquire = include_str!("sql/function_acquire.sql");
+    [acquire, include_str!("sql/function_release.sql"), &acquire_many, &release_many]
+        .map(|template| fill(template, tables, "true"))
 }
 
 /// Table names are plain lower-case identifiers, checked when they were parsed; they are quoted all the same, because
@@ -99,7 +111,10 @@ pub(in crate::backend) fn fill_at(template: &str, tables: &TableNames, now: &str
         .replace("{fences}", &format!("\"{fences}\""))
         .replace("{lock_id_index}", &format!("\"idx_{locks}_lock_id\""))
         .replace("{expires_index}", &format!("\"idx_{locks}_expires\""))
-        .replace("{acquire_function}", &format!("\"{locks}_acquire_1\""))
+        .replace("{acquire_function}", &format!("\"{locks}_acquire_2\""))
+        .replace("{acquire_many_function}", &format!("\"{locks}_acquires_1\""))
+        .replace("{release_function}", &format!("\"{locks}_release_1\""))
+        .replace("{release_many_function}", &format!("\"{locks}_releases_1\""))
         .replace("{now}", now)
         .replace("{tolerance}", &TIME_TOLERANCE.as_millis().to_string())
         .replace("{cleanup_after}", &CLEANUP_AFTER_MS.to_string())
@@ -114,7 +129,8 @@ mod tests {
     fn every_placeholder_is_filled() {
         let tables = TableNames::parse("order", "fences_of_order").expect("plain names");
         let postgres = PostgresStatements::new(&tables);
-        let text = format!("{:?}{postgres:?}{}", Statements::new(&tables), acquire_function(&tables));
+        let made = functions(&tables).concat();
+        let text = format!("{:?}{postgres:?}{made}", Statements::new(&tables));
         let left: Vec<&str> =
             text.match_indices('{').map(|(at, _)| &text[at..text.len().min(at + 20)]).collect();
         // What is left are the braces of the structs' own Debug.
@@ -125,7 +141,14 @@ mod tests {
     #[test]
     fn longest_table_name_leaves_room_for_what_is_derived_from_it() {
         let tables = TableNames::parse(&"l".repeat(TableNames::LEN_MAX), "").expect("as long as can be");
-        for template in ["{lock_id_index}", "{expires_index}", "{acquire_function}"] {
+        for template in [
+            "{lock_id_index}",
+            "{expires_index}",
+            "{acquire_function}",
+            "{acquire_many_function}",
+            "{release_function}",
+            "{release_many_function}",
+        ] {
             let name = fill(template, &tables, "true");
             assert!(name.trim_matches('"').len() <= 63, "{name}");
         }
