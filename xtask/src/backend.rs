@@ -21,12 +21,7 @@ pub(crate) const ALL: [Backend; 5] = [
     Backend { name: "dsql", service: "postgres", feature: None, installable: true },
     Backend { name: "redis", service: "redis", feature: None, installable: true },
     Backend { name: "redis_cluster", service: "redis", feature: None, installable: true },
-    Backend {
-        name: "firestore",
-        service: "firestore",
-        feature: Some("leasehold-locks/firestore"),
-        installable: false,
-    },
+    Backend { name: "firestore", service: "firestore", feature: Some("firestore"), installable: false },
 ];
 
 impl Backend {

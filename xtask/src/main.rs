@@ -17,6 +17,7 @@ mod services;
 mod soak;
 mod source;
 mod tally;
+mod temporal;
 mod test;
 
 use std::process::ExitCode;
@@ -37,7 +38,8 @@ Usage: cargo xtask <command>
   services up|down|status   the test servers, for use by hand
 
 Backends: postgres, dsql, redis, redis_cluster, firestore; also: clients, in other
-languages, and ops, the files under ops/ by the programs that read them";
+languages, ops, the files under ops/ by the programs that read them, and temporal, databases
+that Temporal's own tool made";
 
 /// What a command could not do. Its output has already been shown; this says which step it was.
 type Outcome = Result<(), String>;

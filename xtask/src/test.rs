@@ -6,6 +6,7 @@ use crate::backend::{self, Backend};
 use crate::cargo::cargo;
 use crate::program_tests::{self, ProgramTest};
 use crate::tally::{self, Tally};
+use crate::temporal::{self, Tool};
 use crate::{Outcome, source};
 
 /// What the server has only in builds that ask for it.
@@ -23,10 +24,15 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
             let in_ci = std::env::var_os("CI").filter(|_| backend.installable).map(|_| "CI can install it");
             report.run_backend(backend, &["--workspace"], in_ci)?;
         }
+        report.run_temporal()?;
     }
     for name in arguments {
         if program_tests::ALL.iter().any(|test| test.group == name) {
             report.run_program_tests(|test| test.group == name)?;
+            continue;
+        }
+        if name == "temporal" {
+            report.run_temporal()?;
             continue;
         }
         match (Backend::named(name), crate_folder(name)) {
@@ -123,6 +129,26 @@ impl Report {
         command.args(backend.feature.iter().flat_map(|feature| ["--features", feature]));
         let tally = tally::run(command.args(["--", "--ignored"]))?;
         self.count(backend.name, tally);
+        Ok(())
+    }
+
+    /// Where its tool cannot be had, nothing can be said of what it makes.
+    fn run_temporal(&mut self) -> Outcome {
+        println!("\n== temporal");
+        let postgres = Backend::named("postgres").expect("it is one of them");
+        let tool = match postgres.prepare().map(|()| temporal::tool()) {
+            Ok(Ok(Tool::At(path))) => path,
+            Ok(Ok(Tool::Missing(reason))) | Err(reason) => {
+                self.not_run += 1;
+                self.lines.push(format!("{:<16} not run: {reason}", "temporal"));
+                return Ok(());
+            }
+            Ok(Err(reason)) => return Err(format!("Temporal's tool does not build: {reason}")),
+        };
+        let mut command = test();
+        command.args(["--package", "leasehold-persistence", "--test", "temporal", "--no-fail-fast"]);
+        let tally = tally::run(command.args(["--", "--ignored"]).env(temporal::TOOL, tool))?;
+        self.count("temporal", tally);
         Ok(())
     }
 

@@ -26,6 +26,7 @@ enum Own {
     Input,
     Profile,
     Unhealthy,
+    Interrupted,
 }
 
 impl Own {
@@ -38,6 +39,7 @@ impl Own {
             Own::Input => "cli.input",
             Own::Profile => "cli.profile",
             Own::Unhealthy => "cli.unhealthy",
+            Own::Interrupted => "cli.interrupted",
         }
     }
 
@@ -87,6 +89,11 @@ impl Failure {
         Own::Unhealthy.failure(message.into())
     }
 
+    /// Told to stop by a signal; `next` says where to go on.
+    pub(crate) fn interrupted(next: String) -> Self {
+        Own::Interrupted.failure("interrupted").next(next)
+    }
+
     pub(crate) fn code(&self) -> &str {
         &self.code
     }
@@ -99,16 +106,21 @@ impl Failure {
 
     /// The message, its code, its causes and what to do next, on one line.
     pub(crate) fn line(&self) -> String {
+        match &self.next {
+            Some(next) => format!("{}; {}", self.what(), one_line(next)),
+            None => self.what(),
+        }
+    }
+
+    /// The same without what to do next, for whoever knows better.
+    pub(crate) fn what(&self) -> String {
         let mut line = format!("{} ({})", self.source, self.code);
         let mut cause = self.source.source();
         while let Some(error) = cause {
             let _ = write!(line, "; caused by: {error}");
             cause = error.source();
         }
-        if let Some(next) = &self.next {
-            let _ = write!(line, "; {next}");
-        }
-        line.replace('\n', " ")
+        one_line(&line)
     }
 
     pub(crate) fn report(self) -> ExitCode {
@@ -127,15 +139,80 @@ impl Failure {
     }
 }
 
+fn one_line(text: &str) -> String {
+    text.replace('\n', " ")
+}
+
 impl From<leasehold_server::Error> for Failure {
     fn from(error: leasehold_server::Error) -> Self {
-        Failure::new(error.code(), error.class(), error)
+        let next = how_to_start(&error);
+        Failure { next: next.map(str::to_owned), ..Failure::new(error.code(), error.class(), error) }
+    }
+}
+
+/// What lets a server start that did not.
+fn how_to_start(error: &leasehold_server::Error) -> Option<&'static str> {
+    use leasehold_server::Error;
+    use std::io::ErrorKind::{AddrInUse, InvalidInput, PermissionDenied};
+    match error {
+        Error::StoreScheme { scheme } if LOCKS_ONLY.contains(&scheme.as_str()) => {
+            Some("it keeps locks, not queues: name it with --locks")
+        }
+        Error::Listen { source, .. } => match source.kind() {
+            AddrInUse => {
+                Some("stop what listens there, or choose another with --address; port 0 takes a free one")
+            }
+            PermissionDenied => {
+                Some("choose a port from 1024 on with --address, or give it the right to use this one")
+            }
+            InvalidInput => Some("write it like 127.0.0.1:2319"),
+            _ => Some("choose another with --address"),
+        },
+        Error::Embedded(inner) => how_to_open(inner),
+        Error::ConfigUnreadable { .. } => Some("check the path given with --config"),
+        Error::ConfigMalformed { .. } => {
+            Some("correct it; 'leasehold config check FILE' reads it without starting anything")
+        }
+        _ => None,
+    }
+}
+
+/// Stores that have no queues.
+const LOCKS_ONLY: [&str; 5] = ["firestore", "redis", "rediss", "redis-cluster", "rediss-cluster"];
+
+fn how_to_open(error: &leasehold_embedded::Error) -> Option<&'static str> {
+    use leasehold_embedded::Error;
+    match error {
+        Error::InUse { .. } => {
+            Some("stop that process, ask it as a server, or choose another folder with --store")
+        }
+        Error::Folder { .. } | Error::NotAFolder { .. } => {
+            Some("choose a folder with --store that can be made and written")
+        }
+        Error::Format { .. } => Some("use the release that wrote it: it can export what is inside"),
+        Error::Damaged { .. } => {
+            Some("restore it from a backup; 'leasehold doctor --store FOLDER' says more")
+        }
+        _ => None,
     }
 }
 
 impl From<leasehold_locks::Error> for Failure {
     fn from(error: leasehold_locks::Error) -> Self {
-        Failure::new(error.code(), error.class(), error)
+        use std::error::Error as _;
+        // A server in between says best what helps.
+        let through_server = error.source().and_then(|source| source.downcast_ref::<ClientError>());
+        let next = match (&error, through_server) {
+            (leasehold_locks::Error::Indeterminate { .. }, _) => {
+                Some("it may have been done: 'leasehold lock lookup KEY' says")
+            }
+            (_, Some(client)) => next_step(client),
+            (leasehold_locks::Error::Store { .. }, None) if error.class() == Class::Unavailable => {
+                Some("check that the store runs and can be reached: 'leasehold doctor --store URL'")
+            }
+            _ => None,
+        };
+        Failure { next: next.map(str::to_owned), ..Failure::new(error.code(), error.class(), error) }
     }
 }
 
@@ -191,6 +268,9 @@ impl From<ClientError> for Failure {
 /// What helps against most refusals of a server, where anything does.
 pub(crate) fn next_step(error: &ClientError) -> Option<&'static str> {
     match error {
+        ClientError::Connect { .. } if is_tls_refused(error) => Some(
+            "it does not speak TLS there: write http:// instead of https://, or turn TLS on at the server",
+        ),
         ClientError::Connect { .. } => Some(
             "start a server with 'leasehold serve', or name another with --endpoint or LEASEHOLD_ENDPOINT",
         ),
@@ -202,10 +282,29 @@ pub(crate) fn next_step(error: &ClientError) -> Option<&'static str> {
         ClientError::Answered { status: 403, .. } => {
             Some("ask for a role with this permission: 'leasehold binding create'")
         }
-        ClientError::Answered { status: 454, .. } => Some("try again"),
+        ClientError::Answered { status: 454, details, .. } => {
+            match details.get("error").map(String::as_str) {
+                Some("queue.produce_timeout" | "queue.storage" | "queue.partition_failing") => Some(
+                    "try again; if it stays so, the server's log says what its store lacks, and 'leasehold doctor' looks",
+                ),
+                _ => Some("try again"),
+            }
+        }
         ClientError::Answered { message, .. } if message.starts_with("queue does not exist") => {
             Some("create it with 'leasehold queue create'")
         }
         _ => None,
     }
+}
+
+/// What answered the first bytes of a handshake was not one.
+fn is_tls_refused(error: &ClientError) -> bool {
+    let mut cause = error.source();
+    while let Some(found) = cause {
+        if found.to_string().contains("InvalidContentType") {
+            return true;
+        }
+        cause = found.source();
+    }
+    false
 }

@@ -8,6 +8,7 @@ mod commands;
 mod connection;
 mod failure;
 mod instant;
+mod interrupt;
 mod log;
 mod output;
 mod paging;
@@ -16,6 +17,7 @@ mod progress;
 mod prometheus;
 mod table;
 mod target;
+mod wrong_arguments;
 
 use std::process::ExitCode;
 
@@ -41,7 +43,7 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0 done · 1 internal error · 2 the request is wrong · 3 the answer is no · 4 store, server or address unavailable ·
   5 outcome unknown · 6 a lock was lost · 7 doctor has warnings · 8 doctor found problems ·
-  127 the command under a lock cannot be run
+  127 the command under a lock cannot be run · 128 + n signal n ended it
   Querator's commands (produce, lease, complete, create, list, update, delete, version, server): 0 done · 1 failed";
 
 /// Runs the command of this process.
@@ -51,7 +53,7 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => match refused_arguments(&error, &arguments) {
             Some(refusal) => return refusal.report(&mut Cli::command()),
-            None => error.exit(),
+            None => return wrong_arguments::report(&error),
         },
     };
     match commands::run(cli.command) {

@@ -8,8 +8,8 @@ mod state_commands;
 
 use std::process::{Command, Output};
 
-use leasehold_dsql_sim::{Config, Simulator};
-use leasehold_testkit::postgres::Cluster;
+use leasehold_dsql_sim::rules::Level;
+use leasehold_testkit::dsql::Simulated;
 use served::Server;
 
 /// How often something that a server prepares in the background is asked for; each time is a process of its own.
@@ -29,10 +29,8 @@ fn code(output: &Output) -> i32 {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn locks_are_set_up_taken_and_released_by_url() {
-    let database = Cluster::shared().database().await;
-    let simulator =
-        Simulator::start(Config::new(database.url().parse().expect("a URL"))).await.expect("starts");
-    let url = format!("dsql://admin:any@{}/postgres?sslmode=disable", simulator.address());
+    let cluster = Simulated::start(Level::L2026_09).await;
+    let url = cluster.url();
 
     let early = leasehold(&url, &["lock", "acquire", "billing"]).await;
     assert_eq!(code(&early), 2, "the table is not there yet: {early:?}");
@@ -48,16 +46,13 @@ async fn locks_are_set_up_taken_and_released_by_url() {
     let lock_id = taken["lockId"].as_str().expect("an id");
     assert_eq!(code(&leasehold(&url, &["lock", "release", lock_id]).await), 0);
     assert_eq!(code(&leasehold(&url, &["lock", "release", lock_id]).await), 3);
-    drop(database);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn a_server_makes_the_table_and_keeps_its_locks_there() {
-    let database = Cluster::shared().database().await;
-    let simulator =
-        Simulator::start(Config::new(database.url().parse().expect("a URL"))).await.expect("starts");
-    let url = format!("dsql://admin:any@{}/postgres?sslmode=disable", simulator.address());
+    let cluster = Simulated::start(Level::L2026_09).await;
+    let url = cluster.url();
     let locks = url.clone();
     let served = tokio::task::spawn_blocking(move || {
         let server = Server::start_on("memory:", &["--locks", &locks]);
@@ -73,7 +68,7 @@ async fn a_server_makes_the_table_and_keeps_its_locks_there() {
         3,
         "held past the server as well"
     );
-    drop((server, database));
+    drop(server);
 }
 
 #[tokio::test]
@@ -89,14 +84,12 @@ async fn printed_schema_builds_in_the_background_and_has_no_optional_columns() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn state_is_set_up_and_shown() {
-    let database = Cluster::shared().database().await;
-    let simulator =
-        Simulator::start(Config::new(database.url().parse().expect("a URL"))).await.expect("starts");
-    let url = format!("dsql://admin:any@{}/postgres?sslmode=disable", simulator.address());
-    state_commands::schema_is_planned_applied_and_checked(&url, database.url()).await;
-    state_commands::what_is_kept_is_shown(&url, database.url(), |id| format!("'{id}'::uuid")).await;
+    let cluster = Simulated::start(Level::L2026_09).await;
+    let url = cluster.url();
+    state_commands::schema_is_planned_applied_and_checked(&url, cluster.url_behind()).await;
+    state_commands::what_is_kept_is_shown(&url, cluster.url_behind(), |id| format!("'{id}'::uuid")).await;
     // As 'leasehold dsql-sim' prints it: the URL does not say what it is.
-    let plain = format!("postgres://admin:any@{}/postgres", simulator.address());
+    let plain = cluster.plain_url();
     let checked = leasehold("", &["schema", "check", "--store", &plain, "--dialect", "dsql", "--json"]).await;
     assert_eq!(code(&checked), 0, "{checked:?}");
 }

@@ -93,7 +93,8 @@ fn server_that_is_not_there_is_told_as_unavailable() {
     let refused =
         leasehold(&["lock", "status", "a", "--backend", "http://127.0.0.1:1"]).output().expect("runs");
     assert_eq!(code(&refused), 4, "{refused:?}");
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("no connection to the server"), "{refused:?}");
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert!(told.contains("no connection to the server") && told.contains("'leasehold serve'"), "{told}");
 }
 
 struct Server(Child, String);

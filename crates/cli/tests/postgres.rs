@@ -20,6 +20,13 @@ async fn killed_server_loses_nothing_and_hands_out_nothing_twice() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn stopped_server_answers_ends_well_and_loses_nothing() {
+    let cluster = Cluster::start(Settings::durable()).expect("starts");
+    audit(&cluster.url("postgres"), Blow::Terminate, blows(3), |_| {}).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn killed_database_loses_nothing_and_nothing_is_handed_out_twice() {
     let cluster = Cluster::start(Settings::durable()).expect("starts");
     let strike = |_| {

@@ -4,9 +4,10 @@ mod served;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use served::{Server, leasehold};
 
@@ -154,6 +155,38 @@ fn file_of_items_goes_on_behind_the_line_that_was_wrong() {
     let rest = server.json(&["queue", "produce", "orders", "--file", name, "--offset", "1000"]);
     assert_eq!(rest, json!({"produced": 500}));
     assert_eq!(drained(&server, "orders"), (0..1_500).collect::<Vec<_>>());
+}
+
+#[test]
+fn interrupted_file_of_items_says_where_to_go_on() {
+    let server = Server::start();
+    server.json(&["queue", "create", "orders"]);
+    let lines: String = (0..2_500).map(|number| format!("{{\"utf8\":\"{number}\"}}\n")).collect();
+    let mut running = server
+        .command(&["queue", "produce", "orders", "--file", "-"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    let mut input = running.stdin.take().expect("piped");
+    // Two batches are whole; for the rest of the third it waits.
+    input.write_all(lines.as_bytes()).expect("writes");
+    let stored =
+        || server.json(&["queue", "stats", "orders"])["logicalQueues"][0]["partitions"][0]["total"].clone();
+    while stored() != json!(2_000) {
+        assert!(running.try_wait().expect("can be asked").is_none(), "it still waits");
+    }
+    kill_process(Pid::from_child(&running), Signal::INT).expect("is sent");
+    let ended = running.wait_with_output().expect("ends");
+    let told = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(130), "{told}");
+    assert!(told.starts_with("error: interrupted (cli.interrupted)"), "{told}");
+    assert!(told.trim_end().ends_with("go on with --offset 2000"), "{told}");
+    drop(input);
+    let rest =
+        server.feed(&["queue", "produce", "orders", "--file", "-", "--offset", "2000"], lines.as_bytes());
+    assert_eq!(rest.ok().out, "produced 500 item(s)\n");
+    assert_eq!(drained(&server, "orders"), (0..2_500).collect::<Vec<_>>());
 }
 
 #[test]

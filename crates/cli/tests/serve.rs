@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-const PATIENT: Duration = Duration::from_secs(20);
+const PATIENT: Duration = Duration::from_secs(60);
 
 struct Served {
     process: Child,
@@ -183,10 +183,12 @@ fn second_server_on_the_same_folder_or_address_is_told_why() {
     let (code, message) = refused(folder.path(), &["serve", "--address", "127.0.0.1:0", "--store", "data"]);
     assert_eq!(code, Some(4), "{message}");
     assert!(message.contains("in use by another process (embedded.in_use)"), "{message}");
+    assert!(message.contains("another folder with --store"), "what to do is said: {message}");
     let (code, message) =
         refused(folder.path(), &["serve", "--address", &served.address, "--store", "memory:"]);
     assert_eq!(code, Some(4), "{message}");
     assert!(message.contains("(server.listen)") && message.contains("caused by"), "{message}");
+    assert!(message.contains("another with --address"), "what to do is said: {message}");
 }
 
 #[test]
@@ -194,6 +196,7 @@ fn wrong_arguments_are_named_and_nothing_is_created() {
     let folder = tempfile::tempdir().expect("temporary folder");
     for (arguments, expected) in [
         (&["serve", "--store", "mysql://root:hunter2@db/x"][..], "server.store_scheme"),
+        (&["serve", "--store", "redis://cache"], "name it with --locks"),
         (&["serve", "--store", ""], "server.store_empty"),
         (&["serve", "--store", "memory:x"], "server.store_memory_suffix"),
         (&["serve", "--store", "postgres://u:hunter2@db:99999999/x"], "txn."),
@@ -206,6 +209,7 @@ fn wrong_arguments_are_named_and_nothing_is_created() {
         let (code, message) = refused(folder.path(), arguments);
         assert_eq!(code, Some(2), "{arguments:?}: {message}");
         assert!(message.contains(expected), "{arguments:?}: {message}");
+        assert_eq!(message.trim_end().lines().count(), 1, "{arguments:?}: {message}");
         assert!(!message.contains("hunter2"), "{arguments:?}: {message}");
     }
     assert_eq!(fs::read_dir(folder.path()).expect("reads").count(), 0, "nothing was created");

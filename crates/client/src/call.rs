@@ -4,23 +4,19 @@ use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST};
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, request, response};
-use http_body_util::{BodyExt, Full, Limited};
-use hyper_util::client::legacy::Client;
-use hyper_util::rt::TokioExecutor;
+use http_body_util::Full;
 use leasehold_api::reply::Reply;
 use prost::Message;
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::connect::{Connector, roots_of, system_roots};
+use crate::connections::{Connections, Unanswered};
 use crate::{Endpoint, Error, Options, Result, TraceParent};
 
 /// How much longer than its own wait a question may take.
 const WAIT_SLACK: Duration = Duration::from_secs(10);
-
-/// The most an answer may have: a page of items whose payloads are large, and more than any request may have.
-const ANSWER_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 const PROTOBUF: HeaderValue = HeaderValue::from_static("application/protobuf");
 
@@ -28,7 +24,9 @@ const PROTOBUF: HeaderValue = HeaderValue::from_static("application/protobuf");
 #[derive(Clone)]
 pub(crate) struct Caller {
     endpoint: Endpoint,
-    client: Client<Connector, Full<Bytes>>,
+    connections: Connections,
+    /// Its name, as the server is told it.
+    host: HeaderValue,
     /// Marked as sensitive, so that nothing prints it.
     authorization: Option<HeaderValue>,
     timeout: Duration,
@@ -62,9 +60,9 @@ impl Caller {
     }
 
     fn over(connector: Connector, endpoint: Endpoint, timeout: Duration) -> Self {
-        // A call is never repeated behind our back: whether it may be is the caller's to know.
-        let client = Client::builder(TokioExecutor::new()).retry_canceled_requests(false).build(connector);
-        Caller { endpoint, client, authorization: None, timeout, trace_parent: None }
+        let connections = Connections::new(connector, endpoint.uri("/"));
+        let host = HeaderValue::from_str(endpoint.authority()).expect("an authority that was parsed");
+        Caller { endpoint, connections, host, authorization: None, timeout, trace_parent: None }
     }
 
     /// Dropping the call midway closes its connection; the server may have acted.
@@ -97,7 +95,7 @@ impl Caller {
     async fn exchange<A: Message + Default>(&self, path: &str, question: Vec<u8>) -> Result<A> {
         let request = Request::builder()
             .method(Method::POST)
-            .uri(self.endpoint.uri(path))
+            .uri(path)
             .header(CONTENT_TYPE, PROTOBUF)
             .header(ACCEPT, PROTOBUF);
         let (head, body) = self.send(request, question.into()).await?;
@@ -109,7 +107,7 @@ impl Caller {
 
     /// Asks for a page; what it answers with one of these statuses is its answer.
     pub(crate) async fn get(&self, path: &str, answers: &[StatusCode]) -> Result<(StatusCode, Bytes)> {
-        let request = Request::builder().method(Method::GET).uri(self.endpoint.uri(path));
+        let request = Request::builder().method(Method::GET).uri(path);
         let (head, body) = match tokio::time::timeout(self.timeout, self.send(request, Bytes::new())).await {
             Ok(answered) => answered?,
             Err(elapsed) => return Err(self.lost(elapsed)),
@@ -127,14 +125,12 @@ impl Caller {
         if let Some(parent) = &self.trace_parent {
             request = request.header("traceparent", parent.header());
         }
-        let request = request.body(Full::new(body)).expect("the parts of the request are valid");
-        let response = self.client.request(request).await.map_err(|error| match error.is_connect() {
-            true => Error::Connect { endpoint: self.endpoint.to_string(), source: error },
-            false => self.lost(error),
-        })?;
-        let (head, body) = response.into_parts();
-        let body = Limited::new(body, ANSWER_BYTES_MAX).collect().await;
-        Ok((head, body.map_err(|error| self.lost(error))?.to_bytes()))
+        let request = request.header(HOST, &self.host).body(Full::new(body));
+        let asked = self.connections.ask(request.expect("the parts of the request are valid")).await;
+        asked.map_err(|unanswered| match unanswered {
+            Unanswered::Connect(source) => Error::Connect { endpoint: self.endpoint.to_string(), source },
+            Unanswered::Lost(source) => self.lost(source),
+        })
     }
 
     /// Errors come as protobuf like any answer; what was refused before its headers were read is told in JSON.

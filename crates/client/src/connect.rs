@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::Uri;
-use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
+use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioIo;
 use rustls::client::WantsClientCert;
 use rustls::crypto::ring;
@@ -100,12 +100,6 @@ pub(crate) fn roots_of(path: &Path) -> Result<RootCertStore> {
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
-
-impl Connection for Box<dyn Stream> {
-    fn connected(&self) -> Connected {
-        Connected::new()
-    }
-}
 
 impl Service<Uri> for Connector {
     type Response = TokioIo<Box<dyn Stream>>;

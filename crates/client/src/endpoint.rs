@@ -23,6 +23,10 @@ impl Endpoint {
         uri.expect("an authority that was parsed and a path of ours make a URI")
     }
 
+    pub(crate) fn authority(&self) -> &str {
+        &self.authority
+    }
+
     pub(crate) fn is_encrypted(&self) -> bool {
         self.scheme == Scheme::HTTPS
     }

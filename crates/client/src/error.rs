@@ -18,7 +18,7 @@ pub enum Error {
         /// Where it should be.
         endpoint: String,
         /// What the transport said.
-        source: hyper_util::client::legacy::Error,
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// Sent, and no answer came back.
     #[error("the answer of the server at {endpoint} was lost")]

@@ -8,6 +8,7 @@ mod access;
 mod call;
 mod client;
 mod connect;
+mod connections;
 mod endpoint;
 mod error;
 mod lock;

@@ -137,3 +137,38 @@ async fn trace_of_the_caller_is_told_with_every_request() {
     assert!(!heads[0].contains("traceparent"), "{heads:?}");
     assert!(heads[1].contains(&format!("traceparent: {PARENT}\r\n")), "{heads:?}");
 }
+
+#[tokio::test]
+async fn connection_that_the_server_closed_is_replaced_and_nothing_is_sent_twice() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("binds");
+    let endpoint: Endpoint =
+        format!("http://{}", listener.local_addr().expect("bound")).parse().expect("one");
+    let (closed, mut was_closed) = tokio::sync::mpsc::unbounded_channel();
+    let asked = tokio::spawn(async move {
+        let mut heads = 0;
+        for _ in 0..3 {
+            let (mut stream, _) = listener.accept().await.expect("accepts");
+            let mut read = Vec::new();
+            while !read.ends_with(b"\r\n\r\n") {
+                read.push(stream.read_u8().await.expect("a head"));
+            }
+            heads += 1;
+            let answer =
+                b"HTTP/1.1 200 OK\r\nContent-Type: application/protobuf\r\nContent-Length: 0\r\n\r\n";
+            stream.write_all(answer).await.expect("answers");
+            // Without a word: the client learns of it when it looks.
+            drop(stream);
+            closed.send(()).expect("the test listens");
+        }
+        heads
+    });
+    let client = Client::new(endpoint, &Options::default()).expect("a client");
+    for _ in 0..3 {
+        client.list_queues(&QueuesListRequest::default()).await.expect("is answered");
+        was_closed.recv().await.expect("is told");
+        // The runtime looks at its sockets in between.
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(asked.await.expect("no panic"), 3);
+}

@@ -98,11 +98,12 @@ async fn refusal_says_what_was_asked_and_how_it_was_answered() {
 
 #[tokio::test]
 async fn wait_that_the_request_asks_for_does_not_count_against_the_timeout() {
-    let endpoint = format!("http://{}", serve().await).parse().expect("is an endpoint");
-    let impatient = Options { timeout: Duration::from_millis(500), ..Options::default() };
+    let address = serve().await;
+    client(address).create_queue(&queue("q")).await.expect("creates");
+    let endpoint = format!("http://{address}").parse().expect("is an endpoint");
+    let impatient = Options { timeout: Duration::from_secs(2), ..Options::default() };
     let client = Client::new(endpoint, &impatient).expect("is a client");
-    client.create_queue(&queue("q")).await.expect("creates");
-    let answered = client.lease(&lease("q", "900ms")).await.expect_err("is empty");
+    let answered = client.lease(&lease("q", "2500ms")).await.expect_err("is empty");
     assert!(matches!(answered, Error::Answered { status: 454, .. }), "{answered:?}");
 }
 

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use leasehold_core::Deadline;
 use leasehold_txn::tokio_postgres::Row;
-use leasehold_txn::{Dialect, Failure, Operation, Parameters, Policy, Pool, Running, Statement, Transaction};
+use leasehold_txn::{
+    Dialect, Failure, Isolation, Operation, Parameters, Policy, Pool, Running, Statement, Transaction,
+};
 
 use crate::sql::{Sql, column};
 use crate::{Error, FenceMode, Result};
@@ -60,9 +62,16 @@ impl Database {
     /// Looks at the catalogue and settles how shards are fenced. Changes nothing.
     ///
     /// # Errors
-    /// [`Error::BadSchema`] when the fence that was asked for is not to be had, or the tables are not there.
+    /// [`Error::BadSchema`] when the fence that was asked for is not to be had, or the tables are not there;
+    /// [`Error::InvalidRequest`] for a pool at REPEATABLE READ that does not retry conflicts.
     pub async fn open(pool: Pool, config: Config) -> Result<Self> {
         let dialect = pool.dialect();
+        if let Dialect::Postgres { isolation: Isolation::RepeatableRead, retry_conflicts: false } = dialect {
+            // Who loses a race waits at READ COMMITTED, and fails here: with nobody to run it again, for no reason it is told.
+            let reason =
+                "at REPEATABLE READ must retry conflicts: set `retry_conflicts`, or use READ COMMITTED";
+            return Err(Error::invalid("pool", reason.to_owned()));
+        }
         let policy = config.retries.clone().until(Deadline::after(config.timeout));
         let rows = Statement::read(OPEN, FENCE_INDEX).query(&pool, &policy, &[]).await;
         let rows = rows.map_err(|error| Error::of(OPEN, error))?;

@@ -3,8 +3,8 @@
 use leasehold_txn::{Dialect, DsqlLevel};
 
 /// The lock that a writing transaction takes on the row of its shard. A database has one for all its writes.
-#[expect(clippy::manual_non_exhaustive, reason = "the hidden mode is one that can be chosen")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum FenceMode {
     /// `FOR SHARE`: conflicts with every change of the row. PostgreSQL alone has it.
     Share,
@@ -14,8 +14,8 @@ pub enum FenceMode {
     /// `FOR UPDATE`: conflicts with every write of the row and with every other write under it, so that the owner must
     /// send one at a time.
     Update,
-    /// A plain read. It stops nobody, and loses tasks: there to show that, in tests.
-    #[doc(hidden)]
+    /// A plain read. It stops nobody, and loses tasks: in builds with the feature `unfenced`, to show and to measure that.
+    #[cfg(feature = "unfenced")]
     Unfenced,
 }
 
@@ -27,6 +27,7 @@ impl FenceMode {
             Self::Share => "share",
             Self::KeyShare => "key-share",
             Self::Update => "update",
+            #[cfg(feature = "unfenced")]
             Self::Unfenced => "unfenced",
         }
     }
@@ -47,11 +48,11 @@ impl FenceMode {
 
     /// Whether a database of this dialect has the lock.
     pub(crate) const fn is_known_to(self, dialect: Dialect) -> bool {
-        match (self, dialect) {
+        !matches!(
+            (self, dialect),
             (Self::Share, Dialect::Dsql { .. })
-            | (Self::KeyShare, Dialect::Dsql { level: DsqlLevel::UpdateOnly }) => false,
-            (Self::Share | Self::KeyShare | Self::Update | Self::Unfenced, _) => true,
-        }
+                | (Self::KeyShare, Dialect::Dsql { level: DsqlLevel::UpdateOnly })
+        )
     }
 }
 

@@ -4,6 +4,7 @@
 mod cases;
 mod fixture;
 mod properties;
+mod properties_dsql;
 mod reads;
 mod schema_dsql;
 mod writes;

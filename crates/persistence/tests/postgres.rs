@@ -3,8 +3,11 @@
 #[macro_use]
 mod cases;
 mod fixture;
+mod properties;
 mod properties_postgres;
+mod reads;
 mod schema_postgres;
+mod served_by_temporal;
 mod writes;
 
 macro_rules! on_postgres {

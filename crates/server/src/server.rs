@@ -10,9 +10,10 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::connections::Connections;
+use crate::routes::Routes;
 use crate::services::Services;
 use crate::tls::Tls;
-use crate::{Config, Error, Result, TimeoutsConfig, recorder, routes};
+use crate::{Config, Error, Result, TimeoutsConfig, recorder};
 
 /// Connections served at once where only operators and tests connect.
 const FEW_CONNECTIONS: usize = 100;
@@ -91,24 +92,27 @@ impl Server {
         };
         let connections = Connections {
             listener: self.listener.socket,
-            router: routes::router(self.services.clone(), self.admin.is_some()),
+            routes: Routes::all(self.services.clone(), self.admin.is_some()),
             tls: self.tls.clone(),
             limit: self.services.limits.connections,
             streams: self.services.limits.streams,
             timeouts: self.timeouts,
         };
-        let for_few = |listener: Listener, router| Connections {
+        let for_few = |listener: Listener, routes| Connections {
             listener: listener.socket,
-            router,
+            routes,
             tls: None,
             limit: FEW_CONNECTIONS,
             streams: self.services.limits.streams,
             timeouts: self.timeouts,
         };
-        let admin = self.admin.map(|listener| for_few(listener, routes::admin_router(self.services.clone())));
+        let admin =
+            self.admin.map(|listener| for_few(listener, Routes::for_operators(self.services.clone())));
         #[cfg(feature = "test-hooks")]
-        let test_hooks =
-            self.test_hooks.map(|listener| for_few(listener, self.services.test_hooks().router()));
+        let test_hooks = self.test_hooks.map(|listener| {
+            let hooks = self.services.test_hooks().router();
+            for_few(listener, Routes::unobserved(hooks, self.services.clone()))
+        });
         #[cfg(not(feature = "test-hooks"))]
         let test_hooks = None::<Connections>;
         let others = admin.into_iter().chain(test_hooks).map(|listening| listening.serve(closed.clone()));

@@ -3,80 +3,27 @@
 #[allow(dead_code, reason = "each test target uses its part")]
 mod wire;
 
-use std::time::Duration;
-
-use leasehold_access::Driver;
-use leasehold_dsql_sim::{Config as SimulatorConfig, Simulator};
-use leasehold_testkit::postgres::{self as testkit, Database};
-use serde_json::{Value, json};
+use leasehold_dsql_sim::rules::Level;
+use leasehold_testkit::dsql::Simulated;
 
 use crate::wire::cases::queue_cases;
-use crate::wire::{Running, config, with_key};
+use crate::wire::{Running, config};
 
-type Cluster = (Simulator, Database);
-
-async fn simulated() -> (leasehold_server::Config, Cluster) {
-    let database = testkit::Cluster::shared().database().await;
-    let simulator = SimulatorConfig::new(database.url().parse().expect("a URL"));
-    let simulator = Simulator::start(simulator).await.expect("the simulator starts");
-    let store = format!("dsql://admin:any@{}/postgres?sslmode=disable", simulator.address());
-    (config(&store), (simulator, database))
+async fn simulated() -> (leasehold_server::Config, Simulated) {
+    let cluster = Simulated::start(Level::L2026_09).await;
+    (config(&cluster.url()), cluster)
 }
 
-async fn start() -> (Running, Cluster) {
+async fn start() -> (Running, Simulated) {
     let (config, cluster) = simulated().await;
     (Running::start(config).await, cluster)
 }
 
 queue_cases!(start, [ignore = "needs PostgreSQL: cargo xtask test dsql"]);
 
-/// The tables are made beside the first requests.
-async fn acquired(server: &Running, key: &str) -> Value {
-    let acquire = async {
-        loop {
-            let request = json!({"key": key, "ttlMs": 600_000});
-            let answer = server.post("/v1/lock.acquire", request).await;
-            if answer.status == 200 {
-                return answer.json();
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(60), acquire).await.expect("in time")
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn queues_locks_and_rights_outlive_the_server() {
-    let (mut config, _cluster) = simulated().await;
-    config.auth = Driver::Internal;
-    let server = Running::start(config.clone()).await;
-    let user = server.done("/v1/users.create", json!({"username": "ann"})).await;
-    let user = user["id"].as_str().expect("an id").to_owned();
-    let admin = json!({"namespace": "_system", "role_name": "Admin", "user_id": user});
-    server.done("/v1/rolebindings.create", admin).await;
-    let key = server.done("/v1/apikeys.create", json!({"user_id": user, "name": "laptop"})).await;
-    let key = key["key"].as_str().expect("a key").to_owned();
-    server.queue("orders").await;
-    server.produce("orders", &["a", "b"]).await;
-    let first = acquired(&server, "billing").await;
-    assert_eq!(first["fence"], "000000000000001", "{first}");
-    let door = json!({"namespace": "_system", "role_name": "Admin", "user_id": "anonymous"});
-    let closed = with_key(&server, &key, "/v1/rolebindings.delete", door).await;
-    assert_eq!(closed.status, 200, "{closed:?}");
-    let produce = json!({"queue_name": "orders", "request_timeout": "5s", "items": [{"utf8": "c"}]});
-    assert_eq!(server.refused("/v1/queue.produce", produce.clone()).await.0, 403, "the door is closed");
-    server.stopped().await;
-
-    let server = Running::start(config).await;
-    assert_eq!(server.refused("/v1/queue.produce", produce.clone()).await.0, 403, "and stays so");
-    let produced = with_key(&server, &key, "/v1/queue.produce", produce).await;
-    assert_eq!(produced.status, 200, "{produced:?}");
-    let lease = json!({"queue_name": "orders", "client_id": "me", "batch_size": 9, "request_timeout": "5s"});
-    let leased = with_key(&server, &key, "/v1/queue.lease", lease).await.json();
-    let payloads: Vec<_> =
-        leased["items"].as_array().expect("items").iter().map(|item| &item["bytes"]).collect();
-    assert_eq!(payloads, ["YQ==", "Yg==", "Yw=="], "a, b and c: {leased}");
-    let held = with_key(&server, &key, "/v1/lock.acquire", json!({"key": "billing", "ttlMs": 1_000})).await;
-    assert_eq!(held.json(), json!({"ok": false, "reason": "locked"}), "held over the restart");
+    let (config, _cluster) = simulated().await;
+    wire::restart::queues_locks_and_rights_outlive_the_server(config).await;
 }

@@ -2,12 +2,18 @@
 
 #[path = "wire/access.rs"]
 mod access;
+#[path = "wire/administration.rs"]
+mod administration;
 #[path = "wire/connections.rs"]
 mod connections;
+#[path = "wire/encodings.rs"]
+mod encodings;
 #[path = "wire/openapi.rs"]
 mod openapi;
 #[path = "wire/operators.rs"]
 mod operators;
+#[path = "wire/permissions.rs"]
+mod permissions;
 #[path = "wire/test_hooks.rs"]
 mod test_hooks;
 #[allow(dead_code, reason = "each test target uses its part")]
@@ -35,4 +41,12 @@ mod embedded {
     }
 
     queue_cases!(start);
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn queues_locks_and_rights_outlive_the_server() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = folder.path().join("data");
+        let config = config(store.to_str().expect("text"));
+        crate::wire::restart::queues_locks_and_rights_outlive_the_server(config).await;
+    }
 }

@@ -53,6 +53,14 @@ mod queue {
     }
 
     queue_cases!(start, [ignore = "needs PostgreSQL: cargo xtask test postgres"]);
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+    async fn queues_locks_and_rights_outlive_the_server() {
+        let cluster = Cluster::start(Settings::fast()).expect("starts");
+        let config = config(&cluster.url("postgres"));
+        crate::wire::restart::queues_locks_and_rights_outlive_the_server(config).await;
+    }
 }
 
 /// Whoever filled the database named its only place his own way; with `--store` alone there is no other.

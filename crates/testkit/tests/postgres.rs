@@ -56,6 +56,20 @@ async fn databases_do_not_see_each_other() {
 
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn copies_of_a_database_hold_what_it_held() {
+    let cluster = Cluster::shared();
+    let original = cluster.database().await;
+    let still_there = connect(original.url()).await;
+    still_there.batch_execute("CREATE TABLE held AS SELECT 7 AS key").await.unwrap();
+    let (one, two) = tokio::join!(cluster.database_like(&original), cluster.database_like(&original));
+    for copy in [one, two] {
+        assert_eq!(number(&connect(copy.url()).await, "SELECT key::bigint FROM held").await, 7);
+    }
+    assert!(still_there.batch_execute("SELECT 1").await.is_err(), "nobody is left in the original");
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn schemas_do_not_see_each_other() {
     let cluster = Cluster::shared();
     let (one, two) = (cluster.schema().await, cluster.schema().await);

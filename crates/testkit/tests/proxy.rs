@@ -192,7 +192,8 @@ async fn blackhole_keeps_both_sides_open_and_silent() {
 #[tokio::test]
 async fn delay_holds_the_chunk_and_keeps_the_order() {
     let (mut server, proxy) = start().await;
-    let delay = Duration::from_millis(150);
+    // Long for a busy machine to send and notice one line.
+    let delay = Duration::from_secs(2);
     let rule = proxy.add(Rule::on(request(b"slow")).then(Action::Delay(delay)));
     let mut client = Client::connect(&proxy).await;
     let begun = std::time::Instant::now();

@@ -44,10 +44,20 @@ pub async fn make_dsql_indexes(
         // No job where the index is there already.
         let job: Option<String> = jobs.first().and_then(|row| row.try_get(0).ok());
         if let Some(job) = job {
-            write(pool, operation, policy, WAIT_FOR_JOB, &[(&job, Type::TEXT)]).await?;
+            wait_for_dsql_job(pool, operation, policy, &job).await?;
         }
     }
     Ok(())
+}
+
+/// Waits until the job that builds an index has ended.
+///
+/// Dropping the call leaves the job at work.
+///
+/// # Errors
+/// As [`run`](crate::run).
+pub async fn wait_for_dsql_job(pool: &Pool, operation: Operation, policy: &Policy, job: &str) -> Result<()> {
+    write(pool, operation, policy, WAIT_FOR_JOB, &[(&job, Type::TEXT)]).await.map(drop)
 }
 
 /// May meet another process that is making the same: then once more, to find it made.

@@ -31,16 +31,16 @@ const CONFLICTS: [&str; 4] = [
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn conflicts_within_the_budget_are_not_seen() {
     let fixture = Fixture::with_tables(Level::L2025_05).await;
-    let (outside, all) = (fixture.outside().await, All::from(fixture.stores(three_attempts())));
+    let (outside, all) = (fixture.cluster.behind().await, All::from(fixture.stores(three_attempts())));
     for action in CONFLICTS {
         for write in &ALL {
             fill(&outside, &all).await;
             let before = content(&outside).await;
-            fixture.arm(&rule(action, 2));
+            fixture.cluster.arm(&rule(action, 2));
             let written = (write.run)(&all).await;
             assert!(matches!(written, Ok(true)), "{} {action}: {written:?}", write.name);
             assert_ne!(content(&outside).await, before, "{} {action}", write.name);
-            assert_eq!(fixture.simulator.faults().report()[0].fired, 2, "{} {action}", write.name);
+            assert_eq!(fixture.cluster.fired(), 2, "{} {action}", write.name);
         }
     }
 }
@@ -49,14 +49,14 @@ async fn conflicts_within_the_budget_are_not_seen() {
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn conflicts_beyond_the_budget_change_nothing() {
     let fixture = Fixture::with_tables(Level::L2026_09).await;
-    let (outside, all) = (fixture.outside().await, All::from(fixture.stores(three_attempts())));
+    let (outside, all) = (fixture.cluster.behind().await, All::from(fixture.stores(three_attempts())));
     for action in ["conflict_at_commit", "schema_conflict_at_commit", "limit"] {
         for write in &ALL {
             fill(&outside, &all).await;
             let before = content(&outside).await;
-            fixture.arm(&rule(action, 3));
+            fixture.cluster.arm(&rule(action, 3));
             let written = (write.run)(&all).await;
-            fixture.simulator.faults().clear();
+            fixture.cluster.disarm();
             let is_told = matches!(written, Err(StoreError::Unavailable { .. }));
             assert!(is_told, "{} {action}: {written:?}", write.name);
             assert_eq!(content(&outside).await, before, "{} {action}", write.name);
@@ -70,12 +70,12 @@ async fn conflicts_beyond_the_budget_change_nothing() {
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn lost_answer_is_unknown() {
     let fixture = Fixture::with_tables(Level::L2026_09).await;
-    let (outside, all) = (fixture.outside().await, All::from(fixture.stores(Config::default())));
+    let (outside, all) = (fixture.cluster.behind().await, All::from(fixture.stores(Config::default())));
     for (action, happened) in [("cut_after_commit", true), ("cut_before_commit", false)] {
         for write in &ALL {
             fill(&outside, &all).await;
             let before = content(&outside).await;
-            fixture.arm(&rule(action, 1));
+            fixture.cluster.arm(&rule(action, 1));
             let written = (write.run)(&all).await;
             let is_told = matches!(written, Err(StoreError::Indeterminate { .. }));
             assert!(is_told, "{} {action}: {written:?}", write.name);

@@ -21,18 +21,18 @@ const LEFT: &str =
 async fn user_with_more_than_fits_goes_in_parts() {
     let fixture = Fixture::with_tables(Level::L2025_05).await;
     let once = Config { retries: Policy::none(), ..Config::default() };
-    let (outside, all) = (fixture.outside().await, All::from(fixture.stores(once)));
+    let (outside, all) = (fixture.cluster.behind().await, All::from(fixture.stores(once)));
     fill(&outside, &all).await;
     outside.batch_execute(KEYS).await.expect("inserts");
     outside.batch_execute(BINDINGS).await.expect("inserts");
     let before = content(&outside).await;
 
-    fixture.arm(r#"{"name": "first", "action": "conflict_at_commit", "times": 1}"#);
+    fixture.cluster.arm(r#"{"name": "first", "action": "conflict_at_commit", "times": 1}"#);
     let failed = all.users().delete("used").await;
     assert!(matches!(failed, Err(StoreError::Unavailable { .. })), "{failed:?}");
     assert_eq!(content(&outside).await, before, "nothing happened");
 
-    fixture.arm(r#"{"name": "second", "action": "conflict_at_commit", "nth": 2, "times": 1}"#);
+    fixture.cluster.arm(r#"{"name": "second", "action": "conflict_at_commit", "nth": 2, "times": 1}"#);
     let failed = all.users().delete("used").await;
     assert!(matches!(failed, Err(StoreError::Indeterminate { .. })), "a part is done: {failed:?}");
     assert!(all.users().get("used").await.expect("answers").is_some(), "who is there until the end");

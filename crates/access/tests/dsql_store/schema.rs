@@ -15,7 +15,7 @@ const INDEXES: &str =
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn making_a_store_touches_nothing() {
     let fixture = Fixture::start(Level::L2025_05).await;
-    let (store, outside) = (fixture.stores(Config::default()), fixture.outside().await);
+    let (store, outside) = (fixture.stores(Config::default()), fixture.cluster.behind().await);
     assert_eq!(outside.query_one(TABLES, &[]).await.expect("counts").get::<_, i64>(0), 0);
     assert!(store.namespaces.expect("keeps them").list("", 9).await.expect("answers").is_empty());
     assert_eq!(outside.query_one(TABLES, &[]).await.expect("counts").get::<_, i64>(0), 7);
@@ -35,7 +35,7 @@ async fn tables_are_made_once_by_many_at_once() {
         for asked in asking.join_all().await {
             assert_eq!(asked.expect("answers"), None);
         }
-        let outside = fixture.outside().await;
+        let outside = fixture.cluster.behind().await;
         assert_eq!(outside.query_one(TABLES, &[]).await.expect("counts").get::<_, i64>(0), 7);
         // Seven primary keys, four unique constraints, three indexes.
         assert_eq!(outside.query_one(INDEXES, &[]).await.expect("counts").get::<_, i64>(0), 14);

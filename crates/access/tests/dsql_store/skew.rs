@@ -19,14 +19,14 @@ const TRIES_MAX: usize = 5;
 impl Fixture {
     /// Holds up the next statement of this kind, in the middle of its transaction.
     fn hold_up(&self, kind: &str, table: &str) {
-        self.arm(&format!(
+        self.cluster.arm(&format!(
             r#"{{"name": "hold", "action": "delay", "kind": "{kind}", "table": "{table}", "times": 1, "delay_ms": {DELAY_MS}}}"#
         ));
     }
 
     /// Until a statement is held up.
     async fn held_up(&self) {
-        while self.simulator.faults().report().iter().all(|report| report.fired == 0) {
+        while self.cluster.fired() == 0 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
@@ -41,7 +41,7 @@ struct Pair {
 impl Pair {
     async fn start(level: Level) -> Self {
         let fixture = Fixture::with_tables(level).await;
-        let (outside, all) = (fixture.outside().await, All::from(fixture.stores(Config::default())));
+        let (outside, all) = (fixture.cluster.behind().await, All::from(fixture.stores(Config::default())));
         Pair { fixture, outside, all }
     }
 
@@ -65,7 +65,7 @@ impl Pair {
                 fast(&self.all).await
             };
             let found = tokio::join!(slow(&self.all), overtaking);
-            self.fixture.simulator.faults().clear();
+            self.fixture.cluster.disarm();
             self.nothing_dangles().await;
             if found == expected {
                 return;

@@ -216,7 +216,8 @@ fn judge(book: &Book, stored: &[u64]) {
     for back in book.completed.intersection(&here) {
         wrong.push(format!("item {back} was completed, and is back"));
     }
-    assert!(book.completed.len() > 20, "only {} items went through", book.completed.len());
+    // Few on a busy machine, yet some between any two blows.
+    assert!(book.completed.len() > 4, "only {} items went through", book.completed.len());
     assert!(
         wrong.is_empty(),
         "{} of {}: {:#?}",

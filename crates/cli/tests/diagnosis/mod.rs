@@ -13,8 +13,14 @@ pub(crate) struct Diagnosis {
 }
 
 pub(crate) fn diagnose(arguments: &[&str]) -> Diagnosis {
+    diagnose_in(arguments, &[])
+}
+
+/// With this in its environment.
+pub(crate) fn diagnose_in(arguments: &[&str], environment: &[(&str, &str)]) -> Diagnosis {
     let home = tempfile::tempdir().expect("temporary folder");
     let mut command: Command = crate::served::leasehold(home.path());
+    command.envs(environment.iter().copied());
     let ran = command.arg("doctor").args(arguments).arg("--json").output().expect("runs");
     let text = format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
     assert!(!text.contains("hunter2"), "{text}");

@@ -1,33 +1,22 @@
 use std::time::{Duration, Instant};
 
 use leasehold_dsql_sim::rules::Level;
-use leasehold_dsql_sim::{Config, Simulator};
-use leasehold_testkit::postgres::{Cluster, Database};
-use leasehold_txn::tokio_postgres::{Client, NoTls};
+use leasehold_testkit::dsql::Simulated;
+use leasehold_txn::tokio_postgres::NoTls;
 
 use crate::diagnosis::{Diagnosis, diagnose};
 use crate::served::Server;
 
-/// A cluster, and what is behind it.
-struct Simulated {
-    simulator: Simulator,
-    database: Database,
-}
+/// A cluster, and what 'doctor' says of it.
+struct Examined(Simulated);
 
-impl Simulated {
+impl Examined {
     async fn start(level: Level) -> Self {
-        let database = Cluster::shared().database().await;
-        let mut config = Config::new(database.url().parse().expect("a URL"));
-        config.cluster.level = level;
-        Simulated { simulator: Simulator::start(config).await.expect("starts"), database }
-    }
-
-    fn url(&self) -> String {
-        format!("dsql://admin:any@{}/postgres?sslmode=disable", self.simulator.address())
+        Examined(Simulated::start(level).await)
     }
 
     async fn look(&self) -> Diagnosis {
-        let url = self.url();
+        let url = self.0.url();
         let diagnosed = tokio::task::spawn_blocking(move || diagnose(&["--store", &url]));
         diagnosed.await.expect("does not panic")
     }
@@ -47,7 +36,7 @@ impl Simulated {
 
     /// A server of the binary makes a queue and a lock here, and is gone.
     async fn use_it(&self) -> Diagnosis {
-        let url = self.url();
+        let url = self.0.url();
         let served = tokio::task::spawn_blocking(move || {
             let server = Server::start_on(&url, &[]);
             server.run(&["health", "--timeout", "20s"]).ok();
@@ -62,23 +51,17 @@ impl Simulated {
         found
     }
 
-    async fn session(url: &str) -> Client {
-        let (client, connection) =
-            leasehold_txn::tokio_postgres::connect(url, NoTls).await.expect("connects");
-        tokio::spawn(connection);
-        client
-    }
-
     /// As an operator with psql would.
     async fn run(&self, sql: &str) {
-        let client = Self::session(&self.simulator.url()).await;
+        let (client, connection) =
+            leasehold_txn::tokio_postgres::connect(&self.0.plain_url(), NoTls).await.expect("connects");
+        tokio::spawn(connection);
         client.batch_execute(sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
     }
 
     /// What cannot be brought about through the simulator.
     async fn run_behind(&self, sql: &str) {
-        let client = Self::session(self.database.url()).await;
-        client.batch_execute(sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+        self.0.behind().await.batch_execute(sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
     }
 }
 
@@ -86,7 +69,7 @@ impl Simulated {
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn cluster_that_is_well_is_found_so_at_every_level() {
     for (level, words) in [(Level::L2025_05, "FOR UPDATE only"), (Level::L2026_09, "has FOR KEY SHARE")] {
-        let cluster = Simulated::start(level).await;
+        let cluster = Examined::start(level).await;
         let empty = cluster.look().await;
         assert_eq!(empty.code, 0, "{}", empty.text);
         assert!(empty.has_only("ok"), "{}", empty.text);
@@ -118,7 +101,7 @@ async fn cluster_that_is_well_is_found_so_at_every_level() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn missing_and_invalid_indexes_are_named_and_what_it_says_mends_them() {
-    let cluster = Simulated::start(Level::L2026_09).await;
+    let cluster = Examined::start(Level::L2026_09).await;
     cluster.use_it().await;
     cluster.run("DROP INDEX leasehold_items_lease_deadline").await;
     cluster
@@ -144,7 +127,7 @@ async fn missing_and_invalid_indexes_are_named_and_what_it_says_mends_them() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn what_was_lost_or_written_past_the_servers_is_told() {
-    let cluster = Simulated::start(Level::L2025_05).await;
+    let cluster = Examined::start(Level::L2025_05).await;
     cluster.use_it().await;
     for sql in [
         "INSERT INTO leasehold_api_keys (id, hash, user_id, name, prefix, created_at) VALUES ('k', 'h', 'gone', '', '', now())",
@@ -179,16 +162,16 @@ async fn what_was_lost_or_written_past_the_servers_is_told() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn cluster_that_lets_nobody_in_is_told_with_the_cure() {
-    let cluster = Simulated::start(Level::L2026_09).await;
+    let cluster = Examined::start(Level::L2026_09).await;
     for (action, code, cure) in [
         ("reject_token", "txn.access_denied", "dsql:DbConnect"),
         ("too_many_connections", "txn.connection_limit", "lower the pools"),
     ] {
         let rule = format!(r#"{{"name": "{action}", "action": "{action}"}}"#);
-        cluster.simulator.faults().arm(leasehold_dsql_sim::faults::Rule::read(&rule).expect("a rule"));
+        cluster.0.arm(&rule);
         let told = cluster.look().await;
         assert_eq!(told.code, 8, "{}", told.text);
         assert!(told.expect("problem", "reach", code).contains(cure), "{}", told.text);
-        cluster.simulator.faults().clear();
+        cluster.0.disarm();
     }
 }

@@ -41,7 +41,8 @@ impl Session {
         let mut passage = match self.shared().try_passage(&transaction.intents, is_late || ddl) {
             Some(passage) => passage,
             None => {
-                // Whoever is ahead may wait for rows that were written here, and can push nobody aside who stands in line.
+                // Whoever is ahead may wait for rows that were written here, and can push nobody aside who stands in
+                // line: a transaction that can do its writes again gives them back before it waits.
                 if worker.mode == Mode::Live && worker.has_base && !ddl {
                     worker.undo().await?;
                     self.shared().counters.add(Count::GivenWay);
@@ -60,7 +61,8 @@ impl Session {
             if !is_late || self.replay(worker, push, &transaction.tables).await? {
                 break;
             }
-            // Who has the rows may be waiting for this very passage, about to commit: he goes first.
+            // Left are those who cannot give their rows back: a statement under way, and DDL, which may be waiting for
+            // this very passage. They go first.
             drop(passage);
             worker.undo().await?;
             attempt += 1;

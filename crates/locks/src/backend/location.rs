@@ -123,6 +123,11 @@ impl FromStr for BackendLocation {
             }
             #[cfg(feature = "firestore")]
             Some("firestore") => firestore(text),
+            #[cfg(not(feature = "firestore"))]
+            Some("firestore") => {
+                Err(bad("is Firestore, which this build was made without: build with '--features firestore'"
+                    .to_owned()))
+            }
             #[cfg(feature = "redis")]
             Some("redis" | "rediss" | "redis-cluster" | "rediss-cluster") => {
                 super::redis::check_url(text)?;

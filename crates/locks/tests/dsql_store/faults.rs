@@ -24,10 +24,14 @@ async fn conflicts_within_the_budget_are_not_seen() {
         let fixture = Fixture::start(Level::L2026_09).await;
         let backend = fixture.backend_with(three_attempts());
         let asked = request("billing");
-        fixture.arm(&format!(r#"{{"name": "a", "action": "{action}", "kind": "insert", "times": 2}}"#));
+        fixture
+            .cluster
+            .arm(&format!(r#"{{"name": "a", "action": "{action}", "kind": "insert", "times": 2}}"#));
         let grant = backend.acquire(&asked).await.expect("answers").acquired().expect("free");
         assert_eq!(grant.fence, Fence::FIRST, "{action}: an attempt without effect used up a fence");
-        fixture.arm(&format!(r#"{{"name": "b", "action": "{action}", "kind": "update", "times": 2}}"#));
+        fixture
+            .cluster
+            .arm(&format!(r#"{{"name": "b", "action": "{action}", "kind": "update", "times": 2}}"#));
         assert_eq!(backend.release(&grant.lock_id).await.expect("answers"), ReleaseOutcome::Released);
     }
 }
@@ -37,7 +41,7 @@ async fn conflicts_within_the_budget_are_not_seen() {
 async fn losing_to_others_until_the_budget_is_used_up_is_held() {
     let fixture = Fixture::start(Level::L2026_09).await;
     let backend = fixture.backend_with(three_attempts());
-    fixture.arm(r#"{"name": "a", "action": "conflict_at_commit", "kind": "insert", "times": 3}"#);
+    fixture.cluster.arm(r#"{"name": "a", "action": "conflict_at_commit", "kind": "insert", "times": 3}"#);
     let outcome = backend.acquire(&request("billing")).await.expect("contention is an answer");
     assert!(matches!(outcome, AcquireOutcome::Held { free_in: None }), "{outcome:?}");
     assert_eq!(fixture.number("SELECT count(*) FROM syncguard_locks").await, 0);
@@ -48,7 +52,9 @@ async fn losing_to_others_until_the_budget_is_used_up_is_held() {
 async fn a_schema_that_keeps_changing_is_an_error_without_effect() {
     let fixture = Fixture::start(Level::L2026_09).await;
     let backend = fixture.backend_with(three_attempts());
-    fixture.arm(r#"{"name": "a", "action": "schema_conflict_at_commit", "kind": "insert", "times": 3}"#);
+    fixture
+        .cluster
+        .arm(r#"{"name": "a", "action": "schema_conflict_at_commit", "kind": "insert", "times": 3}"#);
     let error = backend.acquire(&request("billing")).await.expect_err("nobody holds it, and nobody can");
     assert_ne!(error.class(), Class::Indeterminate, "{error:?}");
     assert_eq!(fixture.number("SELECT count(*) FROM syncguard_locks").await, 0);
@@ -61,7 +67,9 @@ async fn a_lost_answer_is_unknown_and_the_same_request_finds_its_grant() {
         let fixture = Fixture::start(Level::L2026_09).await;
         let backend = fixture.backend();
         let asked = request("billing");
-        fixture.arm(&format!(r#"{{"name": "a", "action": "{action}", "kind": "insert", "times": 1}}"#));
+        fixture
+            .cluster
+            .arm(&format!(r#"{{"name": "a", "action": "{action}", "kind": "insert", "times": 1}}"#));
         let error = backend.acquire(&asked).await.expect_err("the answer was lost");
         assert_eq!(error.class(), Class::Indeterminate, "{action}: {error:?}");
         assert_eq!(fixture.number("SELECT count(*) FROM syncguard_locks").await, rows, "{action}");
@@ -75,7 +83,7 @@ async fn a_lost_answer_is_unknown_and_the_same_request_finds_its_grant() {
 async fn a_server_that_may_have_done_it_leaves_it_unknown() {
     let fixture = Fixture::start(Level::L2026_09).await;
     let backend = fixture.backend();
-    fixture.arm(r#"{"name": "a", "action": "unavailable", "kind": "insert", "times": 1}"#);
+    fixture.cluster.arm(r#"{"name": "a", "action": "unavailable", "kind": "insert", "times": 1}"#);
     let error = backend.acquire(&request("billing")).await.expect_err("XX000");
     assert_eq!(error.class(), Class::Indeterminate, "{error:?}");
 }
@@ -87,12 +95,12 @@ async fn lost_answers_to_release_and_extend_are_unknown_too() {
     let backend = fixture.backend();
     let grant = backend.acquire(&request("billing")).await.expect("answers").acquired().expect("free");
     let cut = r#"{"name": "a", "action": "cut_after_commit", "kind": "update", "times": 1}"#;
-    fixture.arm(cut);
+    fixture.cluster.arm(cut);
     let extend = ExtendRequest { lock_id: grant.lock_id, ttl: Ttl::from_millis(3_600_000).expect("an hour") };
     assert_eq!(backend.extend(&extend).await.expect_err("lost").class(), Class::Indeterminate);
     let found = backend.lookup(LookupBy::LockId(&grant.lock_id)).await.expect("answers").expect("held");
     assert!(found.expires_at > grant.expires_at, "it was extended");
-    fixture.arm(cut);
+    fixture.cluster.arm(cut);
     assert_eq!(backend.release(&grant.lock_id).await.expect_err("lost").class(), Class::Indeterminate);
     assert!(
         backend.lookup(LookupBy::LockId(&grant.lock_id)).await.expect("answers").is_none(),

@@ -3,15 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use leasehold_dsql_sim::faults::Rule;
 use leasehold_dsql_sim::rules::Level;
-use leasehold_dsql_sim::{Config as SimulatorConfig, Simulator};
 use leasehold_locks::backend::dsql::{Config, DsqlBackend};
 use leasehold_locks::conformance::Harness;
 use leasehold_locks::{AcquireRequest, Key, LockBackend, LockId, Ttl};
-use leasehold_testkit::postgres::{Cluster, Database};
+use leasehold_testkit::dsql::Simulated;
 use leasehold_txn::{ConnectionString, Policy, Pool};
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::Client;
 
 /// A clock of the database's own, which stands still: it hides the server's, because its schema comes first in the path and
 /// the backend's statements do not name one.
@@ -21,23 +19,17 @@ const FROZEN_CLOCK: &str = "
     CREATE FUNCTION now() RETURNS timestamptz LANGUAGE sql STABLE AS 'SELECT at FROM public.frozen';";
 
 pub(crate) struct Fixture {
-    pub(crate) simulator: Simulator,
+    pub(crate) cluster: Simulated,
     /// Sees what is behind the simulator.
     pub(crate) outside: Client,
-    /// The database behind it goes with this.
-    _database: Database,
 }
 
 impl Fixture {
     /// A cluster with nothing in it.
     pub(crate) async fn empty(level: Level) -> Self {
-        let database = Cluster::shared().database().await;
-        let mut config = SimulatorConfig::new(database.url().parse().expect("a URL"));
-        config.cluster.level = level;
-        let simulator = Simulator::start(config).await.expect("the simulator starts");
-        let (outside, connection) = tokio_postgres::connect(database.url(), NoTls).await.expect("connects");
-        tokio::spawn(connection);
-        Fixture { simulator, outside, _database: database }
+        let cluster = Simulated::start(level).await;
+        let outside = cluster.behind().await;
+        Fixture { cluster, outside }
     }
 
     /// A cluster with the table, and the server's own clock.
@@ -57,7 +49,7 @@ impl Fixture {
     pub(crate) fn url(&self) -> String {
         // The path is named, or PostgreSQL's own schema would come first by itself and its clock before ours.
         let path = "options=-c%20search_path%3Dpublic%2Cpg_catalog";
-        format!("dsql://admin:any@{}/postgres?sslmode=disable&{path}", self.simulator.address())
+        format!("{}&{path}", self.cluster.url())
     }
 
     pub(crate) fn backend(&self) -> DsqlBackend {
@@ -68,10 +60,6 @@ impl Fixture {
         let connection = ConnectionString::parse(&self.url()).expect("url");
         let pool = Pool::new(leasehold_txn::Config::new(connection).size_max(4)).expect("pool");
         DsqlBackend::new(pool, config)
-    }
-
-    pub(crate) fn arm(&self, json: &str) {
-        self.simulator.faults().arm(Rule::read(json).expect("a rule"));
     }
 
     pub(crate) async fn advance(&self, duration: Duration) {
@@ -98,15 +86,14 @@ pub(crate) fn request(text: &str) -> AcquireRequest {
 
 /// The harness of the contract, in one of its shapes.
 macro_rules! harness {
-    ($name:ident, $level:expr, $config:expr, $faults:expr) => {
+    ($name:ident, $level:expr, $config:expr, $is_stormy:literal) => {
         pub(crate) struct $name(Fixture);
 
         impl Harness for $name {
             async fn start() -> Self {
                 let fixture = Fixture::frozen($level).await;
-                let faults: &[&str] = &$faults;
-                for fault in faults {
-                    fixture.arm(fault);
+                if $is_stormy {
+                    fixture.cluster.arm_storm();
                 }
                 $name(fixture)
             }
@@ -126,15 +113,6 @@ macro_rules! harness {
     };
 }
 
-harness!(Newest, Level::L2026_09, Config::default(), []);
-harness!(Oldest, Level::L2025_05, Config::default(), []);
-harness!(
-    Conflicting,
-    Level::L2026_09,
-    patient(),
-    [
-        r#"{"name": "data", "action": "conflict_at_commit", "probability": 0.1}"#,
-        r#"{"name": "schema", "action": "schema_conflict_at_commit", "probability": 0.05}"#,
-        r#"{"name": "early", "action": "schema_conflict_at_statement", "probability": 0.05}"#,
-    ]
-);
+harness!(Newest, Level::L2026_09, Config::default(), false);
+harness!(Oldest, Level::L2025_05, Config::default(), false);
+harness!(Conflicting, Level::L2026_09, patient(), true);

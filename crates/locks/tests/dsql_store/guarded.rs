@@ -11,7 +11,7 @@ use crate::fixture::{Fixture, request};
 /// A session that has read the fence of the key, and written, and not committed.
 async fn writing(fixture: &Fixture, clause: &str) -> Client {
     let (client, connection) =
-        tokio_postgres::connect(&fixture.simulator.url(), NoTls).await.expect("connects");
+        tokio_postgres::connect(&fixture.cluster.plain_url(), NoTls).await.expect("connects");
     tokio::spawn(connection);
     client
         .batch_execute("CREATE TABLE IF NOT EXISTS report (id int PRIMARY KEY, body text)")

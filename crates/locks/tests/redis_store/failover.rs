@@ -1,6 +1,6 @@
 //! Prefixes without a hash tag, redirections, and a primary that dies.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use leasehold_core::{Class, LockCode};
 use leasehold_locks::LockBackend;

@@ -174,7 +174,8 @@ async fn server_that_does_not_answer_connects_is_given_up_in_time() {
         for answer in join_all(asked.iter().map(|asked| backend.acquire(asked))).await {
             assert_eq!(answer.expect_err("no answer").class(), Class::Unavailable);
         }
-        assert!(started.elapsed() < LIMIT, "{:?}", started.elapsed());
+        // The other limit is ten seconds.
+        assert!(started.elapsed() < Duration::from_secs(9), "{:?}", started.elapsed());
     }
 }
 

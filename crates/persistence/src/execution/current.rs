@@ -5,7 +5,7 @@ use leasehold_txn::tokio_postgres::Row;
 use leasehold_txn::tokio_postgres::types::ToSql;
 use leasehold_txn::{Abort, Transaction};
 
-use super::conflict::{CurrentConflict, request_ids};
+use super::conflict::{CurrentConflict, Told};
 use super::key::CurrentKey;
 use super::state::{ExecutionState, ExecutionStatus};
 use crate::sql::{Sql, column};
@@ -62,7 +62,10 @@ pub(super) struct Current {
 
 impl Current {
     pub(super) fn of(row: &Row) -> Result<Self> {
-        let has_state = column::<Option<&[u8]>>(row, "data")?.is_some();
+        let is_there = |bytes: &[u8]| !bytes.is_empty();
+        let has_state = column::<Option<&[u8]>>(row, "data")?.is_some_and(is_there)
+            && column::<Option<&str>>(row, "data_encoding")?
+                .is_some_and(|encoding| is_there(encoding.as_bytes()));
         Ok(Self {
             run_id: column(row, "run_id")?,
             create_request_id: column(row, "create_request_id")?,
@@ -76,10 +79,15 @@ impl Current {
 
     /// The error that tells a writer of it.
     pub(super) fn conflict(self) -> Error {
-        match request_ids(self.blob.as_ref(), &self.create_request_id) {
-            Ok(request_ids) => Error::from(CurrentConflict {
+        let told = match &self.blob {
+            Some(state) => Told::by(state),
+            None => Ok(Told::without_state(&self.create_request_id)),
+        };
+        match told {
+            Ok(told) => Error::from(CurrentConflict {
                 run_id: Some(self.run_id),
-                request_ids,
+                first_execution_run_id: told.first_execution_run_id,
+                request_ids: told.request_ids,
                 state: Some(self.state),
                 status: Some(self.status),
                 last_write_version: self.last_write_version,

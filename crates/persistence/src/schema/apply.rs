@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use leasehold_core::Deadline;
+use leasehold_core::{Class, Deadline};
 use leasehold_txn::tokio_postgres::Row;
-use leasehold_txn::{Operation, Parameters, Policy, Pool, Statement};
+use leasehold_txn::{Operation, Parameters, Policy, Pool, Statement, is_made_by_another, wait_for_dsql_job};
 
 use super::catalogue::Found;
 use super::step::Kind;
@@ -14,7 +14,6 @@ use crate::sql::column;
 use crate::{Error, Result};
 
 pub(super) const APPLY: Operation = Operation::new("state.apply_schema");
-const WAIT_FOR_JOB: &str = include_str!("sql/wait_for_job.sql");
 const UNFINISHED_JOBS: &str = include_str!("sql/unfinished_jobs.sql");
 /// How long one statement may take, an index over a filled table included.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(600);
@@ -131,24 +130,32 @@ impl Schema {
             }
         };
         for job in jobs {
-            make(pool, WAIT_FOR_JOB, &[&job]).await?;
+            again(|| async { wait_for_dsql_job(pool, APPLY, &policy(), &job).await }).await?;
         }
         Ok(())
     }
 }
 
-/// Runs an idempotent statement, again where it may have happened or somebody else did it at the same moment.
+/// Runs an idempotent statement.
 pub(super) async fn make(pool: &Pool, sql: &str, values: Parameters<'_>) -> Result<Vec<Row>> {
+    again(|| async { Statement::write(APPLY, sql).query(pool, &policy(), values).await }).await
+}
+
+/// Once more where it may have happened, or somebody else did it at the same moment.
+async fn again<T, F>(make: impl Fn() -> F) -> Result<T>
+where
+    F: Future<Output = leasehold_txn::Result<T>>,
+{
     let mut tries = 1;
     loop {
-        let rows = Statement::write(APPLY, sql).query(pool, &policy(), values).await;
-        match rows.map_err(|error| Error::of(APPLY, error)) {
+        match make().await {
             Err(error)
-                if tries < TRIES_MAX && (error.may_have_been_committed() || is_made_by_another(&error)) =>
+                if tries < TRIES_MAX
+                    && (error.class() == Class::Indeterminate || is_made_by_another(&error)) =>
             {
                 tries += 1;
             }
-            answer => break answer,
+            answer => break answer.map_err(|error| Error::of(APPLY, error)),
         }
     }
 }
@@ -156,9 +163,4 @@ pub(super) async fn make(pool: &Pool, sql: &str, values: Parameters<'_>) -> Resu
 pub(super) fn policy() -> Policy {
     let policy = Policy::new(ATTEMPTS_MAX, Duration::from_millis(20), Duration::from_secs(1));
     policy.expect("within the limits of a policy").until(Deadline::after(STATEMENT_TIMEOUT))
-}
-
-/// `IF NOT EXISTS` looks before it makes; two who look at once both make, and a catalogue refuses the second.
-fn is_made_by_another(error: &Error) -> bool {
-    matches!(error.sqlstate(), Some("23505" | "42P07" | "42710"))
 }

@@ -2,7 +2,9 @@
 
 use leasehold_txn::{Abort, Transaction};
 
-use super::{SELECT_RANGE, ShardId};
+#[cfg(feature = "unfenced")]
+use super::SELECT_RANGE;
+use super::ShardId;
 use crate::sql::column;
 use crate::{Error, FenceMode};
 
@@ -22,6 +24,7 @@ pub(crate) async fn fence(
         FenceMode::Share => FENCE_SHARE,
         FenceMode::KeyShare => FENCE_KEY_SHARE,
         FenceMode::Update => FENCE_UPDATE,
+        #[cfg(feature = "unfenced")]
         FenceMode::Unfenced => SELECT_RANGE.postgres,
     };
     let row = tx.query_opt(sql, &[&shard_id]).await?;

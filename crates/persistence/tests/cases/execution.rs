@@ -7,8 +7,8 @@ use leasehold_persistence::{
 
 use crate::fixture::Fixture;
 use crate::fixture::runs::{
-    brand_new, completed, create, current_of, key_of, keys_of, maps, mutation, run, run_id, snapshot, tables,
-    tasks, transfer, update, zombie,
+    FIRST_RUN, brand_new, completed, create, current_of, key_of, keys_of, maps, mutation, run, run_id,
+    snapshot, tables, tasks, transfer, update, zombie,
 };
 
 macro_rules! execution_cases {
@@ -17,6 +17,7 @@ macro_rules! execution_cases {
             execution:
             created_run_reads_back_whole,
             second_brand_new_run_learns_of_the_first,
+            conflict_tells_the_version_of_the_run_and_not_that_of_its_record,
             completed_run_makes_way_for_a_new_one,
             run_beside_the_current_one_leaves_it_as_it_is,
             run_that_is_there_already_is_refused_with_zeros,
@@ -75,18 +76,41 @@ pub(crate) async fn second_brand_new_run_learns_of_the_first(fixture: &Fixture) 
     executions.create(&brand_new(first.clone())).await.expect("a run");
     let error = executions.create(&brand_new(run("orders", 2, 1))).await.expect_err("a current run");
     let found = conflict(error);
-    assert_eq!(found.run_id, Some(run_id(1)));
+    assert_eq!((found.run_id, found.first_execution_run_id), (Some(run_id(1)), Some(run_id(FIRST_RUN))));
     assert_eq!(found.request_ids.keys().collect::<Vec<_>>(), ["request 1"]);
     assert_eq!((found.state, found.last_write_version), (Some(ExecutionState::Running), 7));
     assert_eq!((found.start_time, found.blob), (first.summary.start_time, Some(first.record.state)));
 
-    // A record from before states were stored.
+    // Records from before states were stored, in each form that Temporal takes for one.
     let outside = fixture.outside().await;
-    outside.batch_execute("UPDATE current_executions SET data = NULL").await.expect("an old record");
+    for absent in ["data_encoding = ''", "data = ''", "data = NULL"] {
+        let sql = format!("UPDATE current_executions SET {absent}");
+        outside.batch_execute(&sql).await.expect("an old record");
+        let error = executions.create(&brand_new(run("orders", 2, 1))).await.expect_err("a current run");
+        let found = conflict(error);
+        assert_eq!(found.request_ids.keys().collect::<Vec<_>>(), ["request 1"], "{absent}");
+        assert_eq!(found.request_ids["request 1"].event_id, 1, "{absent}");
+        assert_eq!((found.first_execution_run_id, found.blob), (None, None), "{absent}");
+    }
+}
+
+/// Contract: the version that counts, and that is told, is the one in the row of the run.
+pub(crate) async fn conflict_tells_the_version_of_the_run_and_not_that_of_its_record(fixture: &Fixture) {
+    fixture.shard(1).await;
+    let executions = fixture.executions();
+    executions.create(&brand_new(completed(run("orders", 1, 1)))).await.expect("a run");
+    let outside = fixture.outside().await;
+    outside.batch_execute("UPDATE current_executions SET last_write_version = 99").await.expect("a change");
     let error = executions.create(&brand_new(run("orders", 2, 1))).await.expect_err("a current run");
-    let found = conflict(error);
-    assert_eq!(found.request_ids["request 1"].event_id, 1);
-    assert_eq!(found.blob, None);
+    assert_eq!(conflict(error).last_write_version, 7);
+    let replaces = |version| CreateMode::UpdateCurrent {
+        previous_run_id: run_id(1),
+        previous_last_write_version: version,
+    };
+    let second = |version| create(1, replaces(version), snapshot(run("orders", 2, 1)));
+    let error = executions.create(&second(99)).await.expect_err("another version");
+    assert_eq!(conflict(error).last_write_version, 7);
+    executions.create(&second(7)).await.expect("a new run");
 }
 
 pub(crate) async fn completed_run_makes_way_for_a_new_one(fixture: &Fixture) {

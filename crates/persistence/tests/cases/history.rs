@@ -4,10 +4,11 @@
 use std::time::Duration;
 
 use leasehold_persistence::{
-    AppendNode, Blob, Branch, BranchId, BranchRange, Chain, Error, History, HistoryNode, NodeInfo, Order,
-    PageSize, PageToken, ReadBranch, TreeBranch, TreeId,
+    AppendNode, Blob, Branch, BranchRange, Chain, Error, History, HistoryNode, NodeInfo, Order, PageSize,
+    PageToken, ReadBranch, TreeBranch, TreeId,
 };
 
+use crate::fixture::runs::branch;
 use crate::fixture::{Dice, Fixture, all_pages};
 
 macro_rules! history_cases {
@@ -34,14 +35,6 @@ macro_rules! history_cases {
 impl Fixture {
     pub(crate) fn history(&self) -> History {
         History::new(self.database.clone())
-    }
-}
-
-pub(crate) fn branch(shard_id: i32, tree: u8, branch: u8) -> Branch {
-    Branch {
-        shard_id,
-        tree_id: TreeId::from_bytes([tree; 16]),
-        branch_id: BranchId::from_bytes([branch; 16]),
     }
 }
 

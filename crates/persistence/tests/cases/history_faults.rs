@@ -4,9 +4,10 @@
 
 use leasehold_persistence::{AppendNode, Blob, Order};
 
-use super::history::{branch, node, read};
+use super::history::{node, read};
 use super::whole_writes::{WRITES, content, seed};
 use crate::fixture::Fixture;
+use crate::fixture::runs::branch;
 
 macro_rules! history_fault_cases {
     ($target:ident) => {

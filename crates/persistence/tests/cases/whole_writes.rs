@@ -5,10 +5,11 @@ use leasehold_persistence::{
 };
 use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
 
-use super::history::{branch, node};
+use super::history::node;
 use super::task_queue::{key, queue, task};
 use super::user_data::{NAMESPACE, update};
 use crate::fixture::Fixture;
+use crate::fixture::runs::branch;
 
 macro_rules! whole_write_cases {
     ($target:ident) => {
@@ -108,13 +109,9 @@ pub(crate) async fn seed(fixture: &Fixture) {
 
 pub(crate) async fn content(fixture: &Fixture) -> Vec<String> {
     let outside = fixture.outside().await;
-    let mut content = Vec::new();
-    for table in TABLES {
-        let sql = format!("SELECT '{table} ' || row::text FROM {table} AS row ORDER BY 1");
-        let rows = outside.query(&sql, &[]).await.expect("rows");
-        content.extend(rows.iter().map(|row| row.get::<_, String>(0)));
-    }
-    content
+    let each = TABLES.map(|table| format!("SELECT '{table} ' || row::text FROM {table} AS row"));
+    let rows = outside.query(&format!("{} ORDER BY 1", each.join(" UNION ALL ")), &[]).await.expect("rows");
+    rows.iter().map(|row| row.get(0)).collect()
 }
 
 /// Runs a write whose answer to COMMIT is lost, with or without the commit.

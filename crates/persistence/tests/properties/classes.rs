@@ -1,119 +1,72 @@
 //! Property 5: error handling. Each class of failure is told as what it is, and only conflicts are tried again.
 
-use leasehold_core::Class;
+use std::time::Duration;
+
 use leasehold_persistence::Error;
-use leasehold_txn::DsqlLevel;
+use leasehold_txn::Policy;
 
-use super::{Bench, all, write};
-use crate::fixture::{Change, Content};
+use super::{Bench, Pauses, all};
+use crate::fixture::Change;
 
-fn rule(action: &str) -> String {
-    // More often than once, so that a second attempt would be seen.
-    format!(r#"{{"name": "failure", "action": "{action}", "times": 5}}"#)
-}
+/// More often than once, so that a second attempt would be seen.
+const TIMES: u32 = 5;
 
-/// Who deletes a whole as one transaction does it in parts when the database says that it is too much.
-const IN_PARTS: [&str; 2] = ["execution.delete", "history.delete_branch"];
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs PostgreSQL: cargo xtask test dsql"]
-async fn failures_are_not_tried_again() {
-    let mut bench = Bench::at(DsqlLevel::KeyShare).await;
-    for (action, codes) in [
+/// `in_parts` are the writes that are done in parts where the database says that they are too much.
+pub(crate) async fn failures_are_not_tried_again(mut bench: Bench, in_parts: &[&str]) {
+    for (failure, codes) in [
         ("limit", ["state.transaction_size_limit"].as_slice()),
         // A statement that is a transaction by itself may have been committed when no good answer comes.
         ("unavailable", &["state.unavailable", "state.unknown_outcome"]),
         ("close", &["state.unavailable", "state.unknown_outcome"]),
     ] {
-        for write in all().filter(|write| action != "limit" || !IN_PARTS.contains(&write.name)) {
+        for write in all().filter(|write| failure != "limit" || !in_parts.contains(&write.name)) {
             let about = bench.about(write).await;
-            bench.fixture.arm(&rule(action));
-            let error = (about.prepared)(bench.fixture.database.clone()).await.expect_err(action);
-            let fired = bench.fixture.fired();
-            bench.fixture.disarm();
-            assert!(codes.contains(&error.code()), "{} {action}: {error:?}", about.name);
-            assert_eq!(fired, 1, "{} {action}: {error:?}", about.name);
-            about.expect_nothing_then_do(&bench.fixture.database, &bench.outside, action).await;
+            bench.strike(failure, TIMES).await;
+            let error = (about.prepared)(bench.fixture.database.clone()).await.expect_err(failure);
+            let fired = bench.spare().await;
+            assert!(codes.contains(&error.code()), "{} {failure}: {error:?}", about.name);
+            assert_eq!(fired, 1, "{} {failure}: {error:?}", about.name);
+            about.expect_nothing_then_do(&bench.fixture.database, &bench.outside, failure).await;
         }
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs PostgreSQL: cargo xtask test dsql"]
-async fn deletion_of_too_much_is_done_in_parts() {
-    let mut bench = Bench::at(DsqlLevel::KeyShare).await;
-    for write in all().filter(|write| IN_PARTS.contains(&write.name)) {
-        let about = bench.about(write).await;
-        bench.fixture.arm(r#"{"name": "limit", "action": "limit", "times": 1}"#);
-        (about.prepared)(bench.fixture.database.clone()).await.expect("a deletion");
-        assert_eq!(bench.fixture.fired(), 1);
-        bench.fixture.disarm();
-        assert_eq!(about.change(&bench.outside).await, about.wanted, "{}", about.name);
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs PostgreSQL: cargo xtask test dsql"]
-async fn no_connection_means_that_nothing_happened() {
-    let mut bench = Bench::at(DsqlLevel::KeyShare).await;
-    for action in ["too_many_connections", "connection_rate"] {
-        for name in ["shard.update", "namespace.create", "queue.enqueue", "membership.upsert"] {
-            let about = bench.about(write(name)).await;
-            let database = bench.fixture.another(None).await;
-            // Its connection ends at the next statement, so that the write needs a new one.
-            bench.fixture.arm(r#"{"name": "close", "action": "close", "times": 1}"#);
-            leasehold_persistence::Shards::new(database.clone()).get(1).await.expect_err("no connection");
-            bench.fixture.disarm();
-            bench.fixture.arm(&format!(r#"{{"name": "refusal", "action": "{action}"}}"#));
-            // The pool may still believe in the connection.
-            let mut error = (about.prepared)(database.clone()).await.expect_err(action);
-            while bench.fixture.fired() == 0 {
-                error = (about.prepared)(database.clone()).await.expect_err(action);
-            }
-            bench.fixture.disarm();
-            assert!(matches!(error, Error::Unavailable { .. }), "{name} {action}: {error:?}");
-            assert_eq!((error.class(), error.may_have_been_committed()), (Class::Unavailable, false));
-            about.expect_nothing_then_do(&database, &bench.outside, action).await;
-        }
-    }
-}
-
-/// A lost condition is an answer: it comes at once, whatever the budget.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs PostgreSQL: cargo xtask test dsql"]
-async fn write_that_was_done_already_answers_at_the_first_attempt() {
-    for level in [DsqlLevel::UpdateOnly, DsqlLevel::KeyShare] {
-        let mut bench = Bench::at(level).await;
+/// A conflict of a database that is not to try again is told as it comes.
+pub(crate) async fn conflicts_are_told_where_nothing_is_tried_again(mut bench: Bench, failures: &[&str]) {
+    for failure in failures {
         for write in all() {
             let about = bench.about(write).await;
-            (about.prepared)(bench.fixture.database.clone()).await.expect("the first time");
-            let done = Content::of(&bench.outside).await;
-            let conflicts = bench.fixture.conflicts();
-            let answer = (about.prepared)(bench.fixture.database.clone()).await;
-            assert_eq!(bench.fixture.conflicts(), conflicts, "{}", about.name);
-            let code = answer.as_ref().err().map(Error::code);
-            assert_eq!(code, about.again, "{}: {answer:?}", about.name);
-            if answer.is_err() {
-                let later = Content::of(&bench.outside).await;
-                assert_eq!(done.until(&later), Change::new(), "{}", about.name);
-            }
+            bench.strike(failure, TIMES).await;
+            let error = (about.prepared)(bench.fixture.database.clone()).await.expect_err(failure);
+            let fired = bench.spare().await;
+            assert_eq!(
+                (error.code(), fired),
+                ("state.unavailable", 1),
+                "{} {failure}: {error:?}",
+                about.name
+            );
+            assert!(!error.may_have_been_committed(), "{} {failure}: {error:?}", about.name);
+            about.expect_nothing_then_do(&bench.fixture.database, &bench.outside, failure).await;
         }
     }
 }
 
-/// A store that is told of a lock that its cluster does not have is told by the cluster, once.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs PostgreSQL: cargo xtask test dsql"]
-async fn feature_that_is_not_there_is_a_fault_of_ours() {
-    let mut bench = Bench::at(DsqlLevel::UpdateOnly).await;
-    let mistaken = bench.fixture.as_if_at(DsqlLevel::KeyShare).await;
-    for name in ["execution.create", "execution.add_history_tasks"] {
-        let about = bench.about(write(name)).await;
-        let refusals = bench.fixture.refusals();
-        let error = (about.prepared)(mistaken.clone()).await.expect_err("no such lock");
-        assert!(matches!(error, Error::Unsupported { .. }), "{name}: {error:?}");
-        assert_eq!((error.class(), bench.fixture.refusals() - refusals), (Class::Internal, 1), "{name}");
-        about.expect_nothing_then_do(&bench.fixture.database, &bench.outside, "a refusal").await;
+/// A lost condition is an answer: it comes without a second attempt, whatever the budget.
+pub(crate) async fn second_time_answers_at_once(mut bench: Bench) {
+    let pauses = Pauses::default();
+    let policy = Policy::new(5, Duration::ZERO, Duration::ZERO).expect("a policy");
+    let database = bench.fixture.with_retries(policy.with_jitter(pauses.clone())).await;
+    for write in all() {
+        let about = bench.about(write).await;
+        (about.prepared)(database.clone()).await.expect("the first time");
+        let done = bench.outside.content().await;
+        let answer = (about.prepared)(database.clone()).await;
+        assert_eq!(pauses.count(), 0, "{}", about.name);
+        let code = answer.as_ref().err().map(Error::code);
+        assert_eq!(code, about.again, "{}: {answer:?}", about.name);
+        if answer.is_err() {
+            let later = bench.outside.content().await;
+            assert_eq!(done.until(&later), Change::new(), "{}", about.name);
+        }
     }
-    bench.fixture.expect_refusals();
 }

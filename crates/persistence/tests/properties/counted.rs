@@ -3,28 +3,27 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use leasehold_txn::{DsqlLevel, Policy};
+use leasehold_txn::Policy;
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 
 use super::{Bench, all};
-use crate::fixture::together;
 
 /// Sums of counters, last values of gauges, values of histograms, over all operations; by name.
 #[derive(Debug, Default)]
-struct Recorded {
+pub(crate) struct Recorded {
     counters: BTreeMap<String, u64>,
     gauges: BTreeMap<String, Vec<f64>>,
-    histograms: BTreeMap<String, Vec<f64>>,
+    pub(crate) histograms: BTreeMap<String, Vec<f64>>,
 }
 
 impl Recorded {
-    fn count(&self, name: &str) -> u64 {
+    pub(crate) fn count(&self, name: &str) -> u64 {
         self.counters.get(name).copied().unwrap_or(0)
     }
 }
 
 /// Runs `work` on this thread alone, where its metrics are recorded, and nobody else's.
-fn recorded<T>(work: impl Future<Output = T>) -> (T, Recorded) {
+pub(crate) fn recorded<T>(work: impl Future<Output = T>) -> (T, Recorded) {
     let recorder = DebuggingRecorder::new();
     let snapshotter = recorder.snapshotter();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
@@ -44,29 +43,24 @@ fn recorded<T>(work: impl Future<Output = T>) -> (T, Recorded) {
     (answer, recorded)
 }
 
-/// Every write with one failure after the other: how often each struck.
-async fn struck(action: &str, times: u32) -> (u64, u64) {
-    let mut bench = Bench::at(DsqlLevel::KeyShare).await;
+/// Every write with one failure after the other: how often each struck, and how many writes failed of it.
+pub(crate) async fn struck(mut bench: Bench, failure: &str, times: u32) -> (u64, u64) {
     let policy = Policy::new(3, Duration::ZERO, Duration::ZERO).expect("a policy");
     let database = bench.fixture.with_retries(policy).await;
     let (mut fired, mut failed) = (0, 0);
     for write in all() {
         let prepared = bench.prepared(write).await;
-        bench.fixture.arm(&format!(r#"{{"name": "failure", "action": "{action}", "times": {times}}}"#));
+        bench.strike(failure, times).await;
         let answer = prepared(database.clone()).await;
         failed += u64::from(answer.is_err());
-        assert!(
-            answer.is_ok() || times != 2 || !action.starts_with("conflict"),
-            "{}: {answer:?}",
-            write.name
-        );
-        fired += bench.fixture.fired();
-        bench.fixture.disarm();
+        let is_ridden_out = failure.contains("conflict") && times < 3;
+        assert!(answer.is_ok() || !is_ridden_out, "{}: {answer:?}", write.name);
+        fired += bench.spare().await;
     }
     (fired, failed)
 }
 
-fn expect_quiet(recorded: &Recorded) {
+pub(crate) fn expect_quiet(recorded: &Recorded) {
     assert_eq!(recorded.count("dsql_unsupported_feature_total"), 0);
     let active = &recorded.gauges["dsql_active_transactions"];
     assert!(active.iter().all(|active| *active == 0.0), "{active:?}");
@@ -74,17 +68,19 @@ fn expect_quiet(recorded: &Recorded) {
     assert_eq!(recorded.histograms["dsql_retry_attempts_histogram"].len(), durations);
 }
 
-#[test]
-#[ignore = "needs PostgreSQL: cargo xtask test dsql"]
-fn conflicts_that_are_ridden_out_are_counted_as_conflicts_and_retries() {
-    for action in ["conflict_at_commit", "conflict_at_statement"] {
+/// `bench` is made for each number of conflicts.
+pub(crate) fn conflicts_that_are_ridden_out_are_counted<F>(bench: impl Fn() -> F)
+where
+    F: Future<Output = Bench>,
+{
+    for failure in ["conflict_at_commit", "conflict_at_statement"] {
         for times in 0..=2 {
-            let ((fired, failed), recorded) = recorded(struck(action, times));
+            let ((fired, failed), recorded) = recorded(async { struck(bench().await, failure, times).await });
             assert_eq!((fired, failed), (u64::from(times) * all().count() as u64, 0));
-            assert_eq!(recorded.count("dsql_tx_conflicts_total"), fired, "{action}");
-            assert_eq!(recorded.count("dsql_tx_retries_total"), fired, "{action}");
-            assert_eq!(recorded.count("dsql_errors_total"), 0, "{action}");
-            assert_eq!(recorded.count("dsql_condition_failed_total"), 0, "{action}");
+            assert_eq!(recorded.count("dsql_tx_conflicts_total"), fired, "{failure}");
+            assert_eq!(recorded.count("dsql_tx_retries_total"), fired, "{failure}");
+            assert_eq!(recorded.count("dsql_errors_total"), 0, "{failure}");
+            assert_eq!(recorded.count("dsql_condition_failed_total"), 0, "{failure}");
             let attempts = &recorded.histograms["dsql_retry_attempts_histogram"];
             let retried = attempts.iter().filter(|attempts| **attempts == f64::from(times + 1)).count();
             assert!(times == 0 || retried == all().count(), "{retried} operations of {times} retries");
@@ -93,10 +89,8 @@ fn conflicts_that_are_ridden_out_are_counted_as_conflicts_and_retries() {
     }
 }
 
-#[test]
-#[ignore = "needs PostgreSQL: cargo xtask test dsql"]
-fn exhausted_budgets_are_counted_as_one_error_each() {
-    let ((fired, failed), recorded) = recorded(struck("conflict_at_commit", 9));
+pub(crate) fn exhausted_budgets_are_counted_as_one_error_each(bench: impl Future<Output = Bench>) {
+    let ((fired, failed), recorded) = recorded(async { struck(bench.await, "conflict_at_commit", 9).await });
     let writes = all().count() as u64;
     assert_eq!((fired, failed), (writes * 3, writes));
     assert_eq!(recorded.count("dsql_tx_conflicts_total"), writes * 3);
@@ -105,20 +99,7 @@ fn exhausted_budgets_are_counted_as_one_error_each() {
     expect_quiet(&recorded);
 }
 
-#[test]
-#[ignore = "needs PostgreSQL: cargo xtask test dsql"]
-fn unknown_outcomes_are_counted_as_such() {
-    let ((fired, failed), recorded) = recorded(struck("cut_after_commit", 1));
-    assert_eq!(fired, all().count() as u64);
-    assert_eq!(recorded.count("dsql_unknown_outcome_total"), failed);
-    assert_eq!(recorded.count("dsql_errors_total"), failed);
-    assert_eq!(recorded.count("dsql_tx_conflicts_total"), 0);
-    expect_quiet(&recorded);
-}
-
-#[test]
-#[ignore = "needs PostgreSQL: cargo xtask test dsql"]
-fn lost_conditions_are_counted_and_are_no_errors() {
+pub(crate) fn lost_conditions_are_counted_and_are_no_errors(bench: impl Future<Output = Bench>) {
     const CONDITIONS: [&str; 6] = [
         "shard.update",
         "namespace.update",
@@ -128,7 +109,7 @@ fn lost_conditions_are_counted_and_are_no_errors() {
         "execution.update",
     ];
     let ((), recorded) = recorded(async {
-        let mut bench = Bench::at(DsqlLevel::KeyShare).await;
+        let mut bench = bench.await;
         for write in all().filter(|write| CONDITIONS.contains(&write.name)) {
             let prepared = bench.prepared(write).await;
             prepared(bench.fixture.database.clone()).await.expect("the first time");
@@ -139,31 +120,5 @@ fn lost_conditions_are_counted_and_are_no_errors() {
     for name in ["dsql_errors_total", "dsql_tx_conflicts_total", "dsql_tx_retries_total"] {
         assert_eq!(recorded.count(name), 0, "{name}");
     }
-    expect_quiet(&recorded);
-}
-
-/// Contention that nobody injects: what the cluster told and what was counted agree.
-#[test]
-#[ignore = "needs PostgreSQL: cargo xtask test dsql"]
-fn retries_rise_under_contention() {
-    use leasehold_persistence::{Blob, Queue, QueueType};
-
-    let (conflicts, recorded) = recorded(async {
-        let bench = Bench::at(DsqlLevel::KeyShare).await;
-        let before = bench.fixture.conflicts();
-        let enqueuers = (0..8_u8).map(|enqueuer| {
-            let queue = Queue::new(bench.fixture.database.clone(), QueueType::NAMESPACE_REPLICATION);
-            async move {
-                for _ in 0..4 {
-                    queue.enqueue(&Blob::proto3(vec![enqueuer])).await.expect("an id");
-                }
-            }
-        });
-        together(enqueuers).await;
-        bench.fixture.conflicts() - before
-    });
-    assert!(conflicts > 0, "nobody met");
-    assert_eq!(recorded.count("dsql_tx_conflicts_total"), conflicts);
-    assert_eq!(recorded.count("dsql_tx_retries_total"), conflicts);
     expect_quiet(&recorded);
 }

@@ -1,13 +1,13 @@
-//! Property 8: initialisation. Two services meet an empty cluster at the same time, make the tables and use every store for
+//! Property 8: initialisation. Two services meet an empty database at the same time, make the tables and use every store for
 //! the first time; then two more do.
 
 use leasehold_core::Class;
 use leasehold_persistence::{Config, Database, Schema};
-use leasehold_txn::{DsqlLevel, Policy};
+use leasehold_txn::Policy;
 
-use super::all;
 use crate::fixture::{Place, together};
 use crate::reads::every_read;
+use crate::writes::all;
 
 /// Services ask for their tokens again when somebody else was faster.
 const PATIENCE: usize = 50;
@@ -37,14 +37,8 @@ async fn serve(pool: leasehold_txn::Pool, seed: u16) {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs PostgreSQL: cargo xtask test dsql"]
-async fn two_services_open_an_empty_cluster_twice() {
-    for level in [DsqlLevel::UpdateOnly, DsqlLevel::KeyShare] {
-        let place = Place::dsql(level).await;
-        for round in 0..2 {
-            together((0..2).map(|service| serve(place.pool(), (round * 2 + service) * 100))).await;
-        }
-        place.expect_no_refusals();
+pub(crate) async fn two_services_open_an_empty_database_twice(place: &Place) {
+    for round in 0..2 {
+        together((0..2).map(|service| serve(place.pool(), (round * 2 + service) * 100))).await;
     }
 }

@@ -3,7 +3,7 @@
 use leasehold_persistence::Error;
 use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
 
-use crate::fixture::{Change, Content, Fixture};
+use crate::fixture::{Change, Fixture, Watcher};
 use crate::writes::all;
 
 /// The whole statement, and the whole of its answer: `BEGIN … READ COMMITTED` has its letters too.
@@ -13,7 +13,7 @@ const COMMIT: &[u8] = b"COMMIT\0";
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn lost_commit_is_unknown_and_the_write_is_whole_or_absent() {
     let fixture = Fixture::postgres().await;
-    let outside = fixture.outside().await;
+    let outside = Watcher::new(fixture.outside().await).await;
     let (mut seed, mut cut) = (0, 0);
     let (request, reply) = (Trigger::Request(COMMIT.to_vec()), Trigger::Reply(COMMIT.to_vec()));
     for (trigger, happened) in [(request, false), (reply, true)] {
@@ -21,12 +21,12 @@ async fn lost_commit_is_unknown_and_the_write_is_whole_or_absent() {
             let proxy = FaultProxy::start(fixture.address()).await.expect("a proxy");
             let database = fixture.by_way_of(proxy.address(), None).await;
             let reference = (write.prepare)(fixture.database.clone(), seed + 1).await;
-            let before = Content::of(&outside).await;
+            let before = outside.content().await;
             reference(fixture.database.clone()).await.expect("the reference");
-            let wanted = before.until(&Content::of(&outside).await);
+            let wanted = before.until(&outside.content().await);
             let prepared = (write.prepare)(fixture.database.clone(), seed + 2).await;
             seed += 2;
-            let before = Content::of(&outside).await;
+            let before = outside.content().await;
             let rule = proxy.add(Rule::on(trigger.clone()).then(Action::Cut));
             let answer = prepared(database.clone()).await;
             if rule.count() == 0 {
@@ -39,7 +39,7 @@ async fn lost_commit_is_unknown_and_the_write_is_whole_or_absent() {
             assert!(matches!(error, Error::UnknownOutcome { .. }), "{} {trigger:?}: {error:?}", write.name);
             proxy.clear();
             ended(&outside).await;
-            let change = before.until(&Content::of(&outside).await);
+            let change = before.until(&outside.content().await);
             assert_eq!(change, if happened { wanted } else { Change::new() }, "{} {trigger:?}", write.name);
             let again = prepared(database).await;
             let code = again.as_ref().err().map(Error::code);

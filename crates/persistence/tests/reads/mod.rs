@@ -8,8 +8,7 @@ use leasehold_persistence::{
     ReplicationDeadLetters, Result, Shards, TaskLevel, TaskQueueKey, TaskQueues, TaskType, UserDataStore,
 };
 
-use crate::cases::history::branch;
-use crate::fixture::runs::{current_of, key_of};
+use crate::fixture::runs::{branch, current_of, key_of};
 
 /// That nothing is there is an answer, too.
 fn answered<T>(answer: Result<T>) {

@@ -21,9 +21,9 @@ async fn changes_of_the_catalogue_by_others_are_ridden_out() {
         ));
     }
     schema(place).apply(&place.pool()).await.expect("the tables");
-    let fired: u64 = place.simulator().faults().report().iter().map(|rule| rule.fired).sum();
+    let fired = place.cluster().fired();
     assert!(fired > 10, "{fired} conflicts");
-    place.simulator().faults().clear();
+    place.cluster().disarm();
     expect_complete(place).await;
 }
 
@@ -39,7 +39,7 @@ async fn lost_answers_are_asked_for_again() {
         ));
     }
     schema(place).apply(&place.pool()).await.expect("the tables");
-    let report = place.simulator().faults().report();
+    let report = place.cluster().simulator().faults().report();
     assert!(report.iter().all(|rule| rule.fired == 1), "{report:?}");
     expect_complete(place).await;
 }

@@ -3,15 +3,14 @@
 use std::future::Future;
 use std::time::Duration;
 
-use leasehold_core::{Deadline, Timestamp};
-use metrics::{counter, histogram};
-
 use super::Engine;
+use super::figures::Operation;
 use crate::partition::ready_len;
 use crate::queue::message::{Change, Fate, Lease, Produce, RouterMessage, Wish};
 use crate::reply::{Extended, Leased, Produced};
 use crate::request::{CompleteRequest, ExtendRequest, Ids, LeaseRequest, ProduceRequest, RetryRequest};
 use crate::{Error, Result};
+use leasehold_core::{Deadline, Timestamp};
 
 /// How much longer than the store a caller waits for the truth about its own write.
 const GRACE: Duration = Duration::from_secs(1);
@@ -25,7 +24,7 @@ impl Engine {
     /// [`Error::ProduceTimeout`] if no partition could take them in time: nothing was stored.
     /// [`Error::Indeterminate`] if the store did not say in time what became of them.
     pub async fn produce(&self, request: ProduceRequest) -> Result<Produced> {
-        self.observed("produce", async {
+        self.observed(Operation::Produce, async {
             let queue = self.inner.open(&request.queue).await?;
             let deadline = request.check(&self.inner.config.limits)?;
             let room = queue.room(&request.items)?;
@@ -50,7 +49,7 @@ impl Engine {
     /// # Errors
     /// [`Error::LeaseTimeout`] if there was nothing to lease.
     pub async fn lease(&self, request: LeaseRequest) -> Result<Leased> {
-        self.observed("lease", async {
+        self.observed(Operation::Lease, async {
             let queue = self.inner.open(&request.queue).await?;
             let expire_timeout = queue.info().options.expire_timeout;
             let (deadline, batch_size) = request.check(&self.inner.config.limits, expire_timeout)?;
@@ -74,7 +73,7 @@ impl Engine {
     /// [`Error::ItemNotFound`] or [`Error::NotLeased`] for the first id that cannot be completed;
     /// [`Error::Storage`] at once if the store failed: nothing was deleted.
     pub async fn complete(&self, request: CompleteRequest) -> Result<()> {
-        self.observed("complete", async {
+        self.observed(Operation::Complete, async {
             let queue = self.inner.open(&request.queue).await?;
             let partition = queue.partition(request.partition)?;
             let deadline = request.check(&self.inner.config.limits)?;
@@ -92,7 +91,7 @@ impl Engine {
     /// # Errors
     /// As [`complete`](Self::complete).
     pub async fn retry(&self, request: RetryRequest) -> Result<()> {
-        self.observed("retry", async {
+        self.observed(Operation::Retry, async {
             let queue = self.inner.open(&request.queue).await?;
             let partition = queue.partition(request.partition)?;
             let deadline = request.check(&self.inner.config.limits)?;
@@ -116,7 +115,7 @@ impl Engine {
     /// # Errors
     /// As [`complete`](Self::complete).
     pub async fn extend(&self, request: ExtendRequest) -> Result<Extended> {
-        self.observed("extend", async {
+        self.observed(Operation::Extend, async {
             let queue = self.inner.open(&request.queue).await?;
             let partition = queue.partition(request.partition)?;
             let expire_timeout = queue.info().options.expire_timeout;
@@ -147,13 +146,10 @@ impl Engine {
         self.inner.config.storage_timeout + GRACE
     }
 
-    async fn observed<T>(&self, operation: &'static str, call: impl Future<Output = Result<T>>) -> Result<T> {
+    async fn observed<T>(&self, operation: Operation, call: impl Future<Output = Result<T>>) -> Result<T> {
         let started = std::time::Instant::now();
         let outcome = call.await;
-        let answer = outcome.as_ref().err().map_or("ok", Error::code);
-        counter!("leasehold_queue_requests_total", "operation" => operation, "answer" => answer).increment(1);
-        histogram!("leasehold_queue_request_seconds", "operation" => operation)
-            .record(started.elapsed().as_secs_f64());
+        self.inner.figures.answered(operation, outcome.as_ref().err().map(Error::code), started.elapsed());
         outcome
     }
 }

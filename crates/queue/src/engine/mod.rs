@@ -2,6 +2,7 @@
 
 mod cold;
 mod config;
+mod figures;
 mod hot;
 mod manage;
 mod placement;
@@ -21,6 +22,8 @@ use crate::undertaker::{self, UndertakerHandle};
 use crate::{
     Error, PartitionInfo, PartitionStore, QueueInfo, QueueName, QueueStore, Result, Store, StoreError,
 };
+
+use figures::RequestFigures;
 
 pub use cold::ListItems;
 pub use config::{Backoff, Config, Limits, NamedStore, UnknownStores};
@@ -45,6 +48,7 @@ pub(crate) struct Inner {
     /// Queues are created, changed and deleted one at a time.
     managing: tokio::sync::Mutex<()>,
     stopping: AtomicBool,
+    figures: RequestFigures,
     undertaker: Mutex<Option<(UndertakerHandle, JoinHandle<()>)>>,
 }
 
@@ -84,6 +88,7 @@ impl Engine {
             closed: Mutex::default(),
             managing: tokio::sync::Mutex::default(),
             stopping: AtomicBool::new(false),
+            figures: RequestFigures::default(),
             undertaker: Mutex::new(Some((
                 UndertakerHandle(sender),
                 tokio::spawn(undertaker::run(engine.clone(), moves)),

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use leasehold_core::Timestamp;
 use metrics::counter;
+use tokio::time::Instant;
 
 use super::{Partition, count};
 use crate::queue::message::Report;
@@ -27,13 +28,17 @@ const FROZEN_MAX: usize = 100_000;
 const STRICTLY: Duration = Duration::from_micros(1);
 
 impl Partition {
-    /// When the next pass is to run.
+    /// When the next pass is to run, unless it rests.
     pub(super) fn next_pass(&self) -> Option<Timestamp> {
         let reclaim = |at: Timestamp| at.saturating_add(self.config.reclaim_delay + STRICTLY);
         let deadlines = &self.deadlines;
         let earliest = [deadlines.enqueue, deadlines.lease.map(reclaim), deadlines.expire.map(reclaim)];
-        let earliest = earliest.into_iter().flatten().min()?;
-        Some(self.rest_until.map_or(earliest, |rest| rest.max(earliest)))
+        earliest.into_iter().flatten().min()
+    }
+
+    /// Passes rest now. A rest spares the store, so it is of real time: the engine's clock may stand still or leap.
+    pub(super) fn is_resting(&self) -> bool {
+        self.rest_until.is_some_and(|at| at > Instant::now())
     }
 
     pub(super) fn expect_schedule(&mut self, at: Timestamp) {
@@ -77,13 +82,13 @@ impl Partition {
                 return self.report(Report::default());
             }
         }
-        let now = self.now();
-        self.rest_until = None;
-        if !self.dying.is_empty() {
-            self.rest_until = Some(now.saturating_add(FROZEN_REST));
-        } else if !acted && self.next_pass().is_some_and(|at| at <= now) {
-            self.rest_until = Some(now.saturating_add(REST));
-        }
+        self.rest_until = if !self.dying.is_empty() {
+            Some(Instant::now() + FROZEN_REST)
+        } else if !acted && self.next_pass().is_some_and(|at| at <= self.now()) {
+            Some(Instant::now() + REST)
+        } else {
+            None
+        };
     }
 
     /// True if there was anything to act on.

@@ -73,7 +73,7 @@ pub(crate) struct Partition {
     expired_ready: u64,
     deadlines: Deadlines,
     /// No lifecycle pass before this.
-    rest_until: Option<Timestamp>,
+    rest_until: Option<Instant>,
     dying: Dying,
     held: Held,
     /// Writes of which nobody knows yet whether they happened.
@@ -161,7 +161,7 @@ impl Partition {
             acted = true;
         }
         if self.health.is_well() {
-            if self.next_pass().is_some_and(|at| at <= self.now()) {
+            if !self.is_resting() && self.next_pass().is_some_and(|at| at <= self.now()) {
                 self.pass().await;
                 acted = true;
             }
@@ -175,10 +175,11 @@ impl Partition {
 
     /// Waits for a message or for a deadline.
     async fn wait(&mut self) {
-        let well = self.health.is_well();
-        let pass_at = self.next_pass().filter(|_| well);
+        let next_pass = self.next_pass().filter(|_| self.health.is_well());
+        let rest_until = self.rest_until.filter(|_| next_pass.is_some() && self.is_resting());
+        let pass_at = next_pass.filter(|_| rest_until.is_none());
         let retry_at = match self.health {
-            Health::Well => self.dying.retry_at,
+            Health::Well => [self.dying.retry_at, rest_until].into_iter().flatten().min(),
             Health::Failing { retry_at, .. } => Some(retry_at),
             Health::Fenced => None,
         };

@@ -31,17 +31,17 @@ const CONFLICTS: [&str; 4] = [
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn conflicts_within_the_budget_are_not_seen() {
     let fixture = Fixture::start(Level::L2026_09).await;
-    let outside = fixture.outside().await;
+    let outside = fixture.cluster.behind().await;
     let store = fixture.store_with(three_attempts());
     for action in CONFLICTS {
         for write in &ALL {
             let queue = format!("{}-{action}", write.name);
             let (mut line, ids) = filled(&store, &queue).await;
             let before = content(&outside, &queue).await;
-            fixture.arm(&rule(action, 2));
+            fixture.cluster.arm(&rule(action, 2));
             (write.run)(&mut line, ids).await.unwrap_or_else(|error| panic!("{queue}: {error:?}"));
             assert_ne!(content(&outside, &queue).await, before, "{queue}");
-            let fired = fixture.simulator.faults().report()[0].fired;
+            let fired = fixture.cluster.fired();
             assert_eq!(fired, 2, "{queue}");
         }
     }
@@ -51,16 +51,16 @@ async fn conflicts_within_the_budget_are_not_seen() {
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn conflicts_beyond_the_budget_change_nothing_and_the_owner_goes_on() {
     let fixture = Fixture::start(Level::L2026_09).await;
-    let outside = fixture.outside().await;
+    let outside = fixture.cluster.behind().await;
     let store = fixture.store_with(three_attempts());
     for action in ["conflict_at_commit", "schema_conflict_at_commit", "unavailable", "limit"] {
         for write in &ALL {
             let queue = format!("{}-{action}", write.name);
             let (mut line, ids) = filled(&store, &queue).await;
             let before = content(&outside, &queue).await;
-            fixture.arm(&rule(action, 3));
+            fixture.cluster.arm(&rule(action, 3));
             let answer = (write.run)(&mut line, ids).await;
-            fixture.simulator.faults().clear();
+            fixture.cluster.disarm();
             assert!(matches!(answer, Err(StoreError::Unavailable { .. })), "{queue}: {answer:?}");
             assert_eq!(content(&outside, &queue).await, before, "{queue}");
             (write.run)(&mut line, ids).await.unwrap_or_else(|error| panic!("{queue}: {error:?}"));
@@ -73,14 +73,14 @@ async fn conflicts_beyond_the_budget_change_nothing_and_the_owner_goes_on() {
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn lost_answer_is_unknown_until_the_partition_is_opened_anew() {
     let fixture = Fixture::start(Level::L2026_09).await;
-    let outside = fixture.outside().await;
+    let outside = fixture.cluster.behind().await;
     let store = fixture.store();
     for (action, happened) in [("cut_after_commit", true), ("cut_before_commit", false)] {
         for write in &ALL {
             let queue = format!("{}-{action}", write.name);
             let (mut line, ids) = filled(&store, &queue).await;
             let before = content(&outside, &queue).await;
-            fixture.arm(&rule(action, 1));
+            fixture.cluster.arm(&rule(action, 1));
             let answer = (write.run)(&mut line, ids).await;
             assert!(matches!(answer, Err(StoreError::Indeterminate { .. })), "{queue}: {answer:?}");
             let after = content(&outside, &queue).await;
@@ -103,7 +103,7 @@ async fn answer_lost_while_opening_leaves_nothing_open() {
     let fixture = Fixture::start(Level::L2026_09).await;
     let (mut line, _) = filled(&fixture.store(), "orders").await;
     for action in ["cut_after_commit", "cut_before_commit", "close"] {
-        fixture.arm(&rule(action, 1));
+        fixture.cluster.arm(&rule(action, 1));
         let answer = line.owner.open().await;
         assert!(matches!(answer, Err(StoreError::Unavailable { .. })), "{action}: {answer:?}");
         let opened = line.owner.open().await.expect("opens");
@@ -123,7 +123,7 @@ async fn tables_are_made_by_two_at_once() {
             let item = line.item("x");
             line.owner.produce(&[item]).await.expect("produce");
         }
-        let outside = fixture.outside().await;
+        let outside = fixture.cluster.behind().await;
         let indexes = "SELECT count(*) FROM pg_indexes WHERE tablename = 'leasehold_items'";
         assert_eq!(outside.query_one(indexes, &[]).await.expect("a number").get::<_, i64>(0), 5);
     }

@@ -6,31 +6,23 @@ mod line;
 use std::sync::Arc;
 use std::time::Duration;
 
-use leasehold_dsql_sim::faults::Rule;
 use leasehold_dsql_sim::rules::Level;
-use leasehold_dsql_sim::{Config as SimulatorConfig, Simulator};
 use leasehold_queue::conformance::Harness;
 use leasehold_queue::store::dsql::{Config, DsqlQueues, DsqlStore};
 use leasehold_queue::{QueueStore, Store};
-use leasehold_testkit::postgres::{Cluster, Database};
+use leasehold_testkit::dsql::Simulated;
 use leasehold_txn::{ConnectionString, Dialect, Policy, Pool};
-use tokio_postgres::Client;
 
-pub(crate) use self::line::{Line, at, partition, session};
+pub(crate) use self::line::{Line, at, partition};
 
 /// A cluster with nothing in it.
 pub(crate) struct Fixture {
-    pub(crate) simulator: Simulator,
-    database: Database,
+    pub(crate) cluster: Simulated,
 }
 
 impl Fixture {
     pub(crate) async fn start(level: Level) -> Self {
-        let database = Cluster::shared().database().await;
-        let mut config = SimulatorConfig::new(database.url().parse().expect("a URL"));
-        config.cluster.level = level;
-        let simulator = Simulator::start(config).await.expect("the simulator starts");
-        Fixture { simulator, database }
+        Fixture { cluster: Simulated::start(level).await }
     }
 
     /// Makes the tables, which takes longer than a case may allow its store to take.
@@ -41,8 +33,7 @@ impl Fixture {
     }
 
     pub(crate) fn pool(&self) -> Pool {
-        let url = format!("postgres://admin:any@{}/postgres", self.simulator.address());
-        let connection = ConnectionString::parse(&url).expect("url");
+        let connection = ConnectionString::parse(&self.cluster.plain_url()).expect("url");
         let config = leasehold_txn::Config::new(connection).dialect(Dialect::DSQL).size_max(3);
         Pool::new(config).expect("pool")
     }
@@ -54,15 +45,6 @@ impl Fixture {
     pub(crate) fn store_with(&self, config: Config) -> DsqlStore {
         DsqlStore::new(self.pool(), config)
     }
-
-    pub(crate) fn arm(&self, json: &str) {
-        self.simulator.faults().arm(Rule::read(json).expect("a rule"));
-    }
-
-    /// Sees what is behind the simulator.
-    pub(crate) async fn outside(&self) -> Client {
-        session(self.database.url()).await
-    }
 }
 
 /// Patient enough that a share of refused commits never uses up its attempts.
@@ -73,7 +55,7 @@ pub(crate) fn patient() -> Config {
 
 /// The harness of the contract, in one of its shapes.
 macro_rules! harness {
-    ($name:ident, $level:expr, $config:expr, $faults:expr) => {
+    ($name:ident, $level:expr, $config:expr, $is_stormy:literal) => {
         pub(crate) struct $name(Fixture);
 
         impl Harness for $name {
@@ -83,9 +65,8 @@ macro_rules! harness {
             async fn start() -> Self {
                 let fixture = Fixture::start($level).await;
                 fixture.warm_up().await;
-                let faults: &[&str] = &$faults;
-                for fault in faults {
-                    fixture.arm(fault);
+                if $is_stormy {
+                    fixture.cluster.arm_storm();
                 }
                 $name(fixture)
             }
@@ -105,15 +86,6 @@ macro_rules! harness {
     };
 }
 
-harness!(Newest, Level::L2026_09, Config::default(), []);
-harness!(Oldest, Level::L2025_05, Config::default(), []);
-harness!(
-    Conflicting,
-    Level::L2026_09,
-    patient(),
-    [
-        r#"{"name": "data", "action": "conflict_at_commit", "probability": 0.1}"#,
-        r#"{"name": "schema", "action": "schema_conflict_at_commit", "probability": 0.05}"#,
-        r#"{"name": "early", "action": "schema_conflict_at_statement", "probability": 0.02}"#,
-    ]
-);
+harness!(Newest, Level::L2026_09, Config::default(), false);
+harness!(Oldest, Level::L2025_05, Config::default(), false);
+harness!(Conflicting, Level::L2026_09, patient(), true);

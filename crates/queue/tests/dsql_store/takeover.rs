@@ -14,14 +14,14 @@ const DELAY_MS: u64 = 1_500;
 impl Fixture {
     /// Holds up the next statement of this kind.
     fn hold_up(&self, kind: &str, table: &str) {
-        self.arm(&format!(
+        self.cluster.arm(&format!(
             r#"{{"name": "hold", "action": "delay", "kind": "{kind}", "table": "{table}", "times": 1, "delay_ms": {DELAY_MS}}}"#
         ));
     }
 
     /// Until a statement is held up.
     async fn held_up(&self) {
-        while self.simulator.faults().report().iter().all(|report| report.fired == 0) {
+        while self.cluster.fired() == 0 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
@@ -36,7 +36,7 @@ fn is_fenced(answer: &Result<(), StoreError>) -> bool {
 async fn takeover_in_the_middle_of_any_write_ends_it() {
     for level in Level::ALL {
         let fixture = Fixture::start(*level).await;
-        let outside = fixture.outside().await;
+        let outside = fixture.cluster.behind().await;
         for write in &ALL {
             let mut ended = false;
             for attempt in 0..5 {

@@ -11,9 +11,9 @@ use leasehold_queue::store::postgres::{Config, PostgresQueues, PostgresStore};
 use leasehold_queue::{Item, QueueStore, Store};
 use leasehold_testkit::postgres::Cluster;
 use leasehold_txn::{ConnectionString, Pool};
-use tokio_postgres::Client;
+use tokio_postgres::{Client, NoTls};
 
-pub(crate) use self::line::{Line, START, at, partition, session};
+pub(crate) use self::line::{Line, START, at, partition};
 
 /// Nothing in a test waits longer.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -91,4 +91,11 @@ impl Line {
 pub(crate) fn pool(url: &str, size_max: usize) -> Pool {
     let connection = ConnectionString::parse(url).expect("url");
     Pool::new(leasehold_txn::Config::new(connection).size_max(size_max)).expect("pool")
+}
+
+/// Sees a database without going through the code under test.
+pub(crate) async fn session(url: &str) -> Client {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("connects");
+    tokio::spawn(connection);
+    client
 }

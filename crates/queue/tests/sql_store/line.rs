@@ -6,7 +6,6 @@ use bytes::Bytes;
 use leasehold_core::Timestamp;
 use leasehold_queue::store::PartitionId;
 use leasehold_queue::{Item, ItemIds, PartitionStore, Store};
-use tokio_postgres::{Client, NoTls};
 
 /// The instant at which items are produced.
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
@@ -49,11 +48,4 @@ pub(crate) fn at(seconds: u64) -> Timestamp {
 
 pub(crate) fn partition(queue: &str) -> PartitionId {
     PartitionId { queue: queue.parse().expect("a name"), number: 0 }
-}
-
-/// Sees a database without going through the code under test.
-pub(crate) async fn session(url: &str) -> Client {
-    let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("connects");
-    tokio::spawn(connection);
-    client
 }

@@ -209,8 +209,11 @@ impl ConfigFile {
             return Ok(ConfigFile::default());
         }
         // Its first line says where and what; the lines of the file that follow may hold a password.
-        let first_line =
-            |error: serde_saphyr::Error| error.to_string().lines().next().unwrap_or_default().to_owned();
+        let first_line = |error: serde_saphyr::Error| {
+            let shown = error.to_string();
+            let line = shown.lines().next().unwrap_or_default();
+            line.strip_prefix("error: ").unwrap_or(line).to_owned()
+        };
         serde_saphyr::from_str(text).map_err(first_line).map_err(with_suggestion)
     }
 

@@ -1,8 +1,6 @@
-//! What a connection of HTTP/2 is at. The protocol keeps a connection open for as long as both sides like: nobody else
-//! would tell those that are not used, and those whose client takes nothing, from those at work.
+//! What a connection is at. HTTP keeps a connection open for as long as both sides like: nobody else would tell those
+//! that are not used, and those whose client takes nothing, from those at work.
 
-use std::collections::HashMap;
-use std::future;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::Notify;
@@ -17,19 +15,27 @@ pub(super) struct Activity {
 }
 
 struct State {
-    /// By number; with the instant since when nothing of the answer was taken, once there is one.
-    in_flight: HashMap<u64, Option<Instant>>,
+    /// Few: one over HTTP/1.
+    in_flight: Vec<Request>,
     next_number: u64,
     idle_since: Instant,
-    /// The timeouts of HTTP/1 do without us.
+    /// Its writes have a timeout of their own, and there is no way to tell its client to leave.
     is_http1: bool,
+}
+
+struct Request {
+    number: u64,
+    /// Since when nothing of the answer was taken, once there is one.
+    untaken_since: Option<Instant>,
 }
 
 /// Why a connection should end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Nothing was asked for too long.
+    /// Nothing was asked for too long: its client is to be told.
     Idle,
+    /// The head of the next request did not come in time, and nobody can be told.
+    Silent,
     /// Nothing of an answer was taken for too long.
     Stalled,
 }
@@ -37,7 +43,7 @@ pub(super) enum Verdict {
 impl Default for Activity {
     fn default() -> Self {
         let state =
-            State { in_flight: HashMap::new(), next_number: 0, idle_since: Instant::now(), is_http1: false };
+            State { in_flight: Vec::new(), next_number: 0, idle_since: Instant::now(), is_http1: false };
         Activity { state: Mutex::new(state), leave: Notify::new() }
     }
 }
@@ -48,12 +54,12 @@ impl Activity {
         let mut state = self.state();
         let number = state.next_number;
         state.next_number += 1;
-        state.in_flight.insert(number, None);
+        state.in_flight.push(Request { number, untaken_since: None });
         InFlight { activity: self.clone(), number }
     }
 
     /// The connection turned out to speak HTTP/1.
-    pub(super) fn leave_to_http1(&self) {
+    pub(super) fn leave_writes_to_http1(&self) {
         self.state().is_http1 = true;
     }
 
@@ -76,29 +82,33 @@ impl Activity {
         loop {
             match self.judge(timeouts, Instant::now()) {
                 Ok(verdict) => return verdict,
-                Err(Some(look_again)) => sleep_until(look_again).await,
-                Err(None) => future::pending().await,
+                Err(look_again) => sleep_until(look_again).await,
             }
         }
     }
 
     /// The verdict, or when to look again.
-    fn judge(&self, timeouts: &TimeoutsConfig, now: Instant) -> Result<Verdict, Option<Instant>> {
+    fn judge(&self, timeouts: &TimeoutsConfig, now: Instant) -> Result<Verdict, Instant> {
         let state = self.state();
         if state.is_http1 {
-            return Err(None);
+            let deadline = state.idle_since + timeouts.idle;
+            return match (state.in_flight.is_empty(), deadline <= now) {
+                (true, true) => Ok(Verdict::Silent),
+                (true, false) => Err(deadline),
+                (false, _) => Err(now + timeouts.idle),
+            };
         }
         let (deadline, verdict) = match state.in_flight.is_empty() {
             true => (state.idle_since + timeouts.idle, Verdict::Idle),
-            false => match state.in_flight.values().flatten().min() {
-                Some(oldest) => (*oldest + timeouts.write, Verdict::Stalled),
-                None => return Err(Some(now + timeouts.write.min(timeouts.idle))),
+            false => match state.in_flight.iter().filter_map(|request| request.untaken_since).min() {
+                Some(oldest) => (oldest + timeouts.write, Verdict::Stalled),
+                None => return Err(now + timeouts.write.min(timeouts.idle)),
             },
         };
         match deadline <= now {
             true => Ok(verdict),
             // An answer that begins to stall meanwhile is due before an idle connection is.
-            false => Err(Some(deadline.min(now + timeouts.write))),
+            false => Err(deadline.min(now + timeouts.write)),
         }
     }
 
@@ -116,14 +126,17 @@ pub(super) struct InFlight {
 impl InFlight {
     /// The client took a piece of the answer, or may begin to.
     pub(super) fn taken(&self) {
-        self.activity.state().in_flight.insert(self.number, Some(Instant::now()));
+        let mut state = self.activity.state();
+        if let Some(request) = state.in_flight.iter_mut().find(|request| request.number == self.number) {
+            request.untaken_since = Some(Instant::now());
+        }
     }
 }
 
 impl Drop for InFlight {
     fn drop(&mut self) {
         let mut state = self.activity.state();
-        state.in_flight.remove(&self.number);
+        state.in_flight.retain(|request| request.number != self.number);
         state.idle_since = Instant::now();
     }
 }
@@ -198,9 +211,15 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn connection_of_http1_is_not_judged() {
+    async fn connection_of_http1_is_cut_when_no_request_comes_and_not_while_one_is_served() {
         let activity = Arc::new(Activity::default());
-        activity.leave_to_http1();
-        tokio::time::timeout(100 * SECOND, activity.verdict(&timeouts())).await.expect_err("not ours");
+        activity.leave_writes_to_http1();
+        let served = activity.begin();
+        served.taken();
+        tokio::time::timeout(100 * SECOND, activity.verdict(&timeouts())).await.expect_err("it is at work");
+        drop(served);
+        let answered = Instant::now();
+        assert_eq!(activity.verdict(&timeouts()).await, Verdict::Silent);
+        assert_eq!(answered.elapsed(), 4 * SECOND);
     }
 }

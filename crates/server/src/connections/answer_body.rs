@@ -15,16 +15,17 @@ pub(super) struct AnswerBody {
     body: Body,
     /// Of the body, not handed over yet.
     rest: Bytes,
-    /// None over HTTP/1, where the connection itself shows it.
-    in_flight: Option<InFlight>,
+    in_flight: InFlight,
+    /// Over HTTP/1 the connection itself shows it.
+    is_http2: bool,
 }
 
 impl AnswerBody {
-    pub(super) fn new(body: Body, in_flight: Option<InFlight>) -> Self {
-        if let Some(in_flight) = &in_flight {
+    pub(super) fn new(body: Body, in_flight: InFlight, is_http2: bool) -> Self {
+        if is_http2 {
             in_flight.taken();
         }
-        AnswerBody { body, rest: Bytes::new(), in_flight }
+        AnswerBody { body, rest: Bytes::new(), in_flight, is_http2 }
     }
 }
 
@@ -37,7 +38,9 @@ impl HttpBody for AnswerBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let this = &mut *self;
-        let Some(in_flight) = &this.in_flight else { return Pin::new(&mut this.body).poll_frame(context) };
+        if !this.is_http2 {
+            return Pin::new(&mut this.body).poll_frame(context);
+        }
         if this.rest.is_empty() {
             match ready!(Pin::new(&mut this.body).poll_frame(context)).map(|next| next.map(Frame::into_data))
             {
@@ -47,7 +50,7 @@ impl HttpBody for AnswerBody {
                 None => return Poll::Ready(None),
             }
         }
-        in_flight.taken();
+        this.in_flight.taken();
         let piece = this.rest.split_to(this.rest.len().min(PIECE_BYTES));
         Poll::Ready(Some(Ok(Frame::data(piece))))
     }
@@ -80,7 +83,7 @@ mod tests {
     async fn long_answer_is_handed_over_in_pieces_and_whole() {
         let whole = Bytes::from((0..PIECE_BYTES * 2 + 1).map(|n| n as u8).collect::<Vec<_>>());
         let activity = Arc::new(Activity::default());
-        let mut body = AnswerBody::new(Body::from(whole.clone()), Some(activity.begin()));
+        let mut body = AnswerBody::new(Body::from(whole.clone()), activity.begin(), true);
         let mut read = Vec::new();
         while !body.is_end_stream() {
             assert_eq!(body.size_hint().exact(), Some((whole.len() - read.len()) as u64));

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use axum::Router;
-use axum::body::Body;
 use axum::http::{HeaderValue, Request, Response, Version, header};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -23,12 +23,12 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-use tower_service::Service;
 
 use self::activity::{Activity, Verdict};
 use self::answer_body::AnswerBody;
 use self::write_timeout::WriteTimeout;
 use crate::TimeoutsConfig;
+use crate::routes::Routes;
 use crate::tls::Tls;
 
 /// How long to rest when the system has no room for another connection.
@@ -52,7 +52,7 @@ const RESETS_OF_OURS: usize = 100;
 /// Serves the connections of one listener.
 pub(crate) struct Connections {
     pub(crate) listener: TcpListener,
-    pub(crate) router: Router,
+    pub(crate) routes: Routes,
     /// In clear text if there is none.
     pub(crate) tls: Option<Arc<Tls>>,
     /// Served at once. Further ones wait in the system's queue: nothing of them is in our memory.
@@ -65,7 +65,7 @@ pub(crate) struct Connections {
 /// What every connection of a listener needs.
 #[derive(Clone)]
 struct Shared {
-    router: Router,
+    routes: Routes,
     tls: Option<Arc<Tls>>,
     streams: u32,
     timeouts: TimeoutsConfig,
@@ -81,7 +81,7 @@ impl Connections {
         let slots = Arc::new(Semaphore::new(self.limit));
         let is_full = Arc::new(AtomicBool::new(false));
         let shared = Shared {
-            router: self.router,
+            routes: self.routes,
             tls: self.tls,
             streams: self.streams,
             timeouts: self.timeouts,
@@ -184,33 +184,34 @@ impl Shared {
     }
 
     async fn serve(&self, stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, speaks: Speaks) {
-        let Shared { router, is_full, stop, timeouts, .. } = self.clone();
+        let Shared { routes, is_full, stop, timeouts, .. } = self.clone();
         let activity = Arc::new(Activity::default());
         let service = service_fn(|request: Request<Incoming>| {
-            answer(router.clone(), activity.clone(), is_full.clone(), request)
+            answer(routes.clone(), activity.clone(), is_full.clone(), request)
         });
         let builder = self.builder(speaks);
         let connection = builder.serve_connection(TokioIo::new(stream), service);
         tokio::pin!(connection);
-        let mut is_leaving = false;
+        let watched = |is_leaving| end(activity.clone(), stop.clone(), timeouts, is_leaving);
+        // Looked at only when there is news of it: the connection is woken for every piece that comes or goes.
+        let mut ends = FuturesUnordered::from_iter([watched(false)]);
         loop {
             tokio::select! {
+                biased;
                 ended = connection.as_mut() => {
                     if let Err(error) = ended {
                         tracing::trace!(error, "a connection ended early");
                     }
                     return;
                 }
-                () = stop.cancelled(), if !is_leaving => {}
-                () = activity.told_to_leave(), if !is_leaving => {}
-                verdict = activity.verdict(&timeouts) => match verdict {
-                    Verdict::Idle if !is_leaving => activity.rest(),
-                    // It had time to leave, or takes nothing of what it asked for.
-                    Verdict::Idle | Verdict::Stalled => return,
+                Some(end) = ends.next() => match end {
+                    End::Cut => return,
+                    End::Leave => {
+                        connection.as_mut().graceful_shutdown();
+                        ends.push(watched(true));
+                    }
                 },
             }
-            connection.as_mut().graceful_shutdown();
-            is_leaving = true;
         }
     }
 
@@ -220,7 +221,8 @@ impl Shared {
             Speaks::Http2 => Builder::new(TokioExecutor::new()).http2_only(),
             Speaks::Either => Builder::new(TokioExecutor::new()),
         };
-        builder.http1().timer(TokioTimer::new()).header_read_timeout(self.timeouts.idle);
+        // A timer for each request costs more than most requests: see `Activity`.
+        builder.http1().header_read_timeout(None);
         builder
             .http2()
             .timer(TokioTimer::new())
@@ -236,23 +238,48 @@ impl Shared {
     }
 }
 
+/// How a connection is to end.
+enum End {
+    /// Once what is in flight is answered.
+    Leave,
+    /// Now.
+    Cut,
+}
+
+/// Ready once the connection is to end; if it was told before, once it had its time for that.
+async fn end(
+    activity: Arc<Activity>,
+    stop: CancellationToken,
+    timeouts: TimeoutsConfig,
+    is_leaving: bool,
+) -> End {
+    tokio::select! {
+        () = stop.cancelled(), if !is_leaving => End::Leave,
+        () = activity.told_to_leave(), if !is_leaving => End::Leave,
+        verdict = activity.verdict(&timeouts) => match verdict {
+            Verdict::Idle if !is_leaving => {
+                activity.rest();
+                End::Leave
+            }
+            Verdict::Idle | Verdict::Silent | Verdict::Stalled => End::Cut,
+        },
+    }
+}
+
 /// While others wait to be accepted, whoever was answered makes room: a client that keeps its connection for later must
 /// not keep them out. Said in the answer, or as HTTP/2 says it, so that no request meets a closed connection.
 async fn answer(
-    mut router: Router,
+    routes: Routes,
     activity: Arc<Activity>,
     is_full: Arc<AtomicBool>,
     request: Request<Incoming>,
 ) -> Result<Response<AnswerBody>, Infallible> {
     let is_http2 = request.version() == Version::HTTP_2;
-    let in_flight = match is_http2 {
-        true => Some(activity.begin()),
-        false => {
-            activity.leave_to_http1();
-            None
-        }
-    };
-    let mut response = router.call(request.map(Body::new)).await?;
+    if !is_http2 {
+        activity.leave_writes_to_http1();
+    }
+    let in_flight = activity.begin();
+    let mut response = routes.answer(request).await;
     if is_full.load(Ordering::Relaxed) {
         match is_http2 {
             true => activity.tell_to_leave(),
@@ -261,5 +288,5 @@ async fn answer(
             }
         }
     }
-    Ok(response.map(|body| AnswerBody::new(body, in_flight)))
+    Ok(response.map(|body| AnswerBody::new(body, in_flight, is_http2)))
 }

@@ -97,7 +97,7 @@ mod tests {
 
     const TIMEOUT: Duration = Duration::from_millis(400);
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn write_that_nobody_takes_fails() {
         let (near, _far) = duplex(4);
         let mut stream = WriteTimeout::new(near, TIMEOUT);
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(failed.kind(), io::ErrorKind::TimedOut);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn slow_reader_that_goes_on_reading_gets_everything() {
         let (near, mut far) = duplex(1);
         let mut stream = WriteTimeout::new(near, TIMEOUT);

@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, HttpBody};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
+use hyper::body::Body;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
@@ -100,7 +100,7 @@ impl Bodies {
     /// The body, and the room that it takes for as long as it is in memory.
     pub(super) async fn read(
         &self,
-        body: Body,
+        body: impl Body<Data = Bytes> + Unpin,
         limit: BodyLimit,
     ) -> Result<(Bytes, Option<OwnedSemaphorePermit>), Reply> {
         let told = body.size_hint().upper().and_then(|bytes| usize::try_from(bytes).ok());
@@ -120,7 +120,11 @@ impl Bodies {
         Ok(Some(room.expect("nobody closes it")))
     }
 
-    async fn read_up_to(&self, mut body: Body, limit: BodyLimit) -> Result<Bytes, Reply> {
+    async fn read_up_to(
+        &self,
+        mut body: impl Body<Data = Bytes> + Unpin,
+        limit: BodyLimit,
+    ) -> Result<Bytes, Reply> {
         let mut read = Bytes::new();
         loop {
             let next = timeout(self.timeout, body.frame()).await.map_err(|_| {
@@ -155,6 +159,7 @@ fn units(bytes: usize) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use axum::body::Body;
     use http_body_util::StreamBody;
     use hyper::body::Frame;
 

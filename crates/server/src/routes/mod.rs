@@ -16,38 +16,74 @@ mod root;
 mod storage;
 mod wire;
 
+use std::sync::Arc;
+
 use axum::Router;
+use axum::body::Body;
 use axum::extract::Request;
 use axum::http::Method;
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use hyper::body::Incoming;
+use tower_service::Service;
 
 pub(crate) use self::body::Bodies;
+use self::operation::Operations;
 use crate::reply::Reply;
 use crate::services::Services;
 
-/// All routes. With an address of its own, what is for operators is not among them.
-pub(crate) fn router(services: Services, has_admin_address: bool) -> Router {
-    let operators = match has_admin_address {
-        true => Router::new(),
-        false => for_operators(),
-    };
-    let routes = Router::new()
-        .route("/", get(root::root).fallback(unknown))
-        .merge(operators)
-        .merge(api::routes())
-        .merge(access::routes())
-        .merge(lock::routes())
-        .merge(queue::routes(services.limits.produce_body_bytes))
-        .merge(queues::routes())
-        .merge(storage::routes());
-    observed(routes, services)
+/// What is served at an address. Operations have fixed paths and are nearly all that is asked for, so they are found in
+/// a table: a router with its layers takes longer than most of them.
+#[derive(Clone)]
+pub(crate) struct Routes {
+    operations: Arc<Operations>,
+    /// Pages, and what nobody takes.
+    pages: Router,
 }
 
-/// What is served at the address for operators.
-pub(crate) fn admin_router(services: Services) -> Router {
-    observed(for_operators(), services)
+impl Routes {
+    /// All of them. With an address of its own, what is for operators is not among them.
+    pub(crate) fn all(services: Services, has_admin_address: bool) -> Self {
+        let operators = match has_admin_address {
+            true => Router::new(),
+            false => for_operators(),
+        };
+        let pages =
+            Router::new().route("/", get(root::root).fallback(unknown)).merge(operators).merge(api::routes());
+        let operations = Operations::new(services.clone())
+            .with(access::operations)
+            .with(lock::operations)
+            .with(queue::operations)
+            .with(queues::operations)
+            .with(storage::operations);
+        Routes { operations: Arc::new(operations), pages: observed(pages, services) }
+    }
+
+    /// What is served at the address for operators.
+    pub(crate) fn for_operators(services: Services) -> Self {
+        Routes {
+            operations: Arc::new(Operations::new(services.clone())),
+            pages: observed(for_operators(), services),
+        }
+    }
+
+    /// These pages alone, seen by nobody.
+    #[cfg(feature = "test-hooks")]
+    pub(crate) fn unobserved(pages: Router, services: Services) -> Self {
+        Routes { operations: Arc::new(Operations::new(services)), pages }
+    }
+
+    /// Dropping it leaves a wait; what is being written is written.
+    pub(crate) async fn answer(mut self, request: Request<Incoming>) -> Response {
+        match self.operations.find(request.method(), request.uri().path()) {
+            Some(operation) => operation.answer(self.operations.services(), request).await,
+            None => {
+                let Ok(response) = self.pages.call(request.map(Body::new)).await;
+                response
+            }
+        }
+    }
 }
 
 fn for_operators() -> Router<Services> {
@@ -56,11 +92,11 @@ fn for_operators() -> Router<Services> {
         .route("/metrics", get(metrics::metrics).fallback(unknown))
 }
 
-fn observed(routes: Router<Services>, services: Services) -> Router {
-    routes
+fn observed(pages: Router<Services>, services: Services) -> Router {
+    pages
         .fallback(unknown)
-        .layer(middleware::from_fn_with_state(services.clone(), authenticate::authenticate))
-        .layer(middleware::from_fn_with_state(services.spans.clone(), observe::observe))
+        .layer(middleware::from_fn_with_state(services.clone(), authenticate::authenticated))
+        .layer(middleware::from_fn_with_state(services.clone(), observe::observed))
         .with_state(services)
 }
 

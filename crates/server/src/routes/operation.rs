@@ -1,21 +1,25 @@
-//! What every operation has in common: the body's limit, its decoding and the answer's encoding.
+//! What every operation has in common: who asks, the body's limit, its decoding and the answer's encoding.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
+use std::pin::Pin;
+use std::sync::OnceLock;
 
-use axum::Router;
-use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::extract::Request;
+use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, post};
 use bytes::Bytes;
+use hyper::body::Incoming;
 use leasehold_access::Principal;
 use leasehold_api::{About, reply};
+use metrics::Histogram;
 use prost::{Message, Name};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::authenticate::authenticate;
 use super::body::BodyLimit;
+use super::observe::{self, Observation, is_caller_logged};
 use crate::reply::Reply;
 use crate::services::Services;
 use crate::spans::RequestSpan;
@@ -27,19 +31,47 @@ pub(super) type Done = reply::Reply;
 pub(super) const DONE: Done =
     Done { code: 200, code_text: String::new(), message: String::new(), details: BTreeMap::new() };
 
-/// Routes that are operations.
-pub(super) trait Operations {
-    /// One operation at its path, which the interface's document has with the same messages.
-    fn operation<Q, A, H, F>(self, path: &'static str, limit: BodyLimit, handler: H) -> Self
-    where
-        Q: Message + Name + About + DeserializeOwned + Default + 'static,
-        A: Message + Name + Serialize,
-        H: Fn(Services, Principal, Q) -> F + Clone + Send + Sync + 'static,
-        F: Future<Output = Result<A, Reply>> + Send;
+/// Operations by their paths.
+pub(super) struct Operations {
+    by_path: HashMap<&'static str, Operation>,
+    services: Services,
 }
 
-impl Operations for Router<Services> {
-    fn operation<Q, A, H, F>(self, path: &'static str, limit: BodyLimit, handler: H) -> Self
+/// What is done at one path.
+pub(super) struct Operation {
+    path: &'static str,
+    run: Box<dyn Fn(Services, Asked) -> Running + Send + Sync>,
+    /// Made with the first request: what nobody asks for has no figures.
+    durations: OnceLock<Histogram>,
+}
+
+/// A request, and who makes it.
+struct Asked {
+    caller: Principal,
+    headers: HeaderMap,
+    body: Incoming,
+    span: Option<RequestSpan>,
+}
+
+type Running = Pin<Box<dyn Future<Output = Response> + Send>>;
+
+impl Operations {
+    /// None yet.
+    pub(super) fn new(services: Services) -> Self {
+        Operations { by_path: HashMap::new(), services }
+    }
+
+    pub(super) fn services(&self) -> &Services {
+        &self.services
+    }
+
+    /// Those of a noun as well.
+    pub(super) fn with(self, add: impl FnOnce(Self) -> Self) -> Self {
+        add(self)
+    }
+
+    /// One more, at its path, which the interface's document has with the same messages.
+    pub(super) fn operation<Q, A, H, F>(mut self, path: &'static str, limit: BodyLimit, handler: H) -> Self
     where
         Q: Message + Name + About + DeserializeOwned + Default + 'static,
         A: Message + Name + Serialize,
@@ -49,35 +81,61 @@ impl Operations for Router<Services> {
         let documented = leasehold_api::endpoint(path).map(|found| (found.request, found.response));
         // Every test that starts a server fails otherwise.
         assert_eq!(documented, Some((&*Q::full_name(), &*A::full_name())), "{path} is not as documented");
-        self.route(path, operation(limit, handler))
+        let run = move |services: Services, asked: Asked| -> Running {
+            let handler = handler.clone();
+            Box::pin(async move {
+                answered(services, asked, limit, handler).await.unwrap_or_else(Reply::into_response)
+            })
+        };
+        self.by_path.insert(path, Operation { path, run: Box::new(run), durations: OnceLock::new() });
+        self
+    }
+
+    /// The operation that is asked for. Anything but POST is refused as everywhere.
+    pub(super) fn find(&self, method: &Method, path: &str) -> Option<&Operation> {
+        if *method == Method::POST { self.by_path.get(path) } else { None }
     }
 }
 
-/// Anything but POST is refused as everywhere.
-fn operation<Q, A, H, F>(limit: BodyLimit, handler: H) -> MethodRouter<Services>
-where
-    Q: Message + About + DeserializeOwned + Default + 'static,
-    A: Message + Serialize,
-    H: Fn(Services, Principal, Q) -> F + Clone + Send + Sync + 'static,
-    F: Future<Output = Result<A, Reply>> + Send,
-{
-    post(async move |State(services): State<Services>, request: Request| {
-        let (mut parts, body) = request.into_parts();
-        let caller = parts.extensions.remove().unwrap_or_else(Principal::anonymous);
-        let answered = async {
-            let accepted = accepted(&parts.headers)?;
-            // Its room is given back when the operation has ended: until then the items are in memory.
-            let (body, _room) = services.bodies.read(body, limit).await?;
-            let question: Q = decode(&parts.headers, body)?;
-            if let Some(span) = parts.extensions.get::<RequestSpan>() {
-                span.about(question.queue(), question.namespace());
+impl Operation {
+    pub(super) async fn answer(&self, services: &Services, request: Request<Incoming>) -> Response {
+        let (parts, body) = request.into_parts();
+        let observation = Observation::begin(&services.spans, &parts.method, self.path, &parts.headers);
+        let (mut response, caller) = match authenticate(services, &parts.headers).await {
+            Ok(caller) => {
+                let logged = is_caller_logged().then(|| caller.clone());
+                let asked = Asked { caller, headers: parts.headers, body, span: observation.span.clone() };
+                ((self.run)(services.clone(), asked).await, logged)
             }
-            let answer = handler(services, caller, question).await?;
-            Ok::<Response, Reply>(encode(accepted, &answer))
+            Err(refused) => (refused.into_response(), None),
         };
-        answered.await.unwrap_or_else(Reply::into_response)
-    })
-    .fallback(super::unknown)
+        let durations = self.durations.get_or_init(|| observe::durations(self.path));
+        observation.end(&parts.method, self.path, durations, caller.as_ref(), &mut response);
+        response
+    }
+}
+
+async fn answered<Q, A, H, F>(
+    services: Services,
+    asked: Asked,
+    limit: BodyLimit,
+    handler: H,
+) -> Result<Response, Reply>
+where
+    Q: Message + About + DeserializeOwned + Default,
+    A: Message + Serialize,
+    H: Fn(Services, Principal, Q) -> F,
+    F: Future<Output = Result<A, Reply>>,
+{
+    let accepted = accepted(&asked.headers)?;
+    // Its room is given back when the operation has ended: until then the items are in memory.
+    let (body, _room) = services.bodies.read(asked.body, limit).await?;
+    let question: Q = decode(&asked.headers, body)?;
+    if let Some(span) = &asked.span {
+        span.about(question.queue(), question.namespace());
+    }
+    let answer = handler(services, asked.caller, question).await?;
+    Ok(encode(accepted, &answer))
 }
 
 #[derive(Clone, Copy)]

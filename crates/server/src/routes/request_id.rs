@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use bytes::Bytes;
 
 /// In and out.
 pub(super) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
@@ -26,8 +27,19 @@ pub(super) fn of(headers: &HeaderMap) -> HeaderValue {
 }
 
 fn made() -> HeaderValue {
-    let text = format!("{:016x}-{:x}", *PROCESS, REQUESTS.fetch_add(1, Ordering::Relaxed));
-    HeaderValue::from_str(&text).expect("hexadecimal digits and a dash")
+    let number = REQUESTS.fetch_add(1, Ordering::Relaxed);
+    let mut text = Vec::with_capacity(33);
+    push_hex(&mut text, *PROCESS, 16);
+    text.push(b'-');
+    push_hex(&mut text, number, 1);
+    HeaderValue::from_maybe_shared(Bytes::from(text)).expect("hexadecimal digits and a dash")
+}
+
+/// At least so many digits. Every request has one of these, and the formatter takes its time.
+fn push_hex(text: &mut Vec<u8>, number: u64, digits_min: u32) {
+    let digits = (u64::BITS - number.leading_zeros()).div_ceil(4).max(digits_min);
+    let digit = |place: u32| b"0123456789abcdef"[(number >> (4 * place) & 0xf) as usize];
+    text.extend((0..digits).rev().map(digit));
 }
 
 fn is_plain(id: &[u8]) -> bool {
@@ -53,5 +65,15 @@ mod tests {
             assert_ne!(of(&headers(other)), other);
         }
         assert_ne!(of(&HeaderMap::new()), of(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn digits_are_those_of_the_number() {
+        for (number, digits_min) in [(0, 1), (0, 16), (15, 1), (16, 1), (0xabc_def0, 16), (u64::MAX, 1)] {
+            let mut text = Vec::new();
+            push_hex(&mut text, number, digits_min);
+            let width = digits_min as usize;
+            assert_eq!(String::from_utf8(text).expect("digits"), format!("{number:0width$x}"));
+        }
     }
 }

@@ -45,17 +45,23 @@ async fn many_requests_are_served_at_once_on_one_connection() {
 #[tokio::test]
 async fn long_poll_is_not_cut_and_an_unused_connection_is() {
     let mut config = config("memory:");
-    (config.timeouts.idle, config.timeouts.write) = (WHILE, WHILE);
+    // Long for a busy machine to open a session.
+    let idle = Duration::from_secs(2);
+    (config.timeouts.idle, config.timeouts.write) = (idle, idle);
     let server = Running::start(config).await;
     server.queue("q").await;
     let mut session = Session::open_http2(server.address).await;
-    let (status, _) = session.post("/v1/queue.lease", &lease("c", "2s")).await;
-    assert_eq!(status, 454, "six times as long as anybody may be idle");
+    let (status, _) = session.post("/v1/queue.lease", &lease("c", "5s")).await;
+    assert_eq!(status, 454, "more than twice as long as anybody may be idle");
     session.ended().await;
 
+    let mut unused = Vec::new();
     for sent in [&b""[..], &PREFACE[..10], PREFACE] {
         let mut stream = TcpStream::connect(server.address).await.expect("connects");
         stream.write_all(sent).await.expect("sends");
+        unused.push(stream);
+    }
+    for mut stream in unused {
         let mut rest = Vec::new();
         let _ = timeout(PATIENT, stream.read_to_end(&mut rest)).await.expect("is closed in time");
     }

@@ -1,6 +1,7 @@
 //! A server in this process, and a plain HTTP client that shows what is on the wire.
 
 pub(crate) mod cases;
+pub(crate) mod restart;
 
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -61,6 +61,34 @@ mod compiled {
     }
 
     #[tokio::test]
+    async fn more_requests_than_may_wait_are_told_to_come_again_and_the_rest_is_served() {
+        const WAITING: usize = 10;
+        const COMING: usize = 60;
+        let mut config = config("memory:");
+        config.test_hooks = Some("127.0.0.1:0".to_owned());
+        config.limits.requests_per_queue = WAITING;
+        let server = std::sync::Arc::new(Running::start(config).await);
+        server.queue("q").await;
+        assert_eq!(hook(&server, "/pause", "queue=q&on=true").await.status, 200);
+        let mut asking = tokio::task::JoinSet::new();
+        for _ in 0..COMING {
+            let server = server.clone();
+            let complete =
+                json!({"queue_name": "q", "ids": ["0ujtsYcgvSTl8PAuAdqWYSMnLOv"], "request_timeout": "1m"});
+            asking.spawn(async move { server.refused("/v1/queue.complete", complete).await });
+        }
+        for _ in WAITING..COMING {
+            let (code, message) = asking.join_next().await.expect("are too many").expect("no panic");
+            assert_eq!((code, message.as_str()), (454, "queue is overloaded; try again later"));
+        }
+        assert_eq!(hook(&server, "/pause", "queue=q&on=false").await.status, 200);
+        while let Some(answer) = asking.join_next().await {
+            let (code, message) = answer.expect("no panic");
+            assert!(code == 400 && message.ends_with("does not exist"), "{code} {message}");
+        }
+    }
+
+    #[tokio::test]
     async fn clock_stands_where_it_is_put_and_fires_what_is_due() {
         let server = server().await;
         server.queue("q").await;

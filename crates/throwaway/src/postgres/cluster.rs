@@ -108,7 +108,26 @@ impl Cluster {
     /// When the server does not make it.
     pub async fn database(&self) -> Database {
         let name = format!("test_{}", self.next.fetch_add(1, Ordering::Relaxed));
-        match Database::create(self, name).await {
+        match Database::create(self, name, "template0").await {
+            Ok(database) => database,
+            Err(error) => panic!("{}", error.chain()),
+        }
+    }
+
+    /// A fresh database with all that `original` holds. Whoever is still connected to the original is disconnected, and
+    /// nobody may connect to it from then on, because a copy can only be made of a database that nobody uses.
+    ///
+    /// Dropping the future midway may leave the database behind until the cluster goes.
+    ///
+    /// # Panics
+    /// When the server does not make it.
+    pub async fn database_like(&self, original: &Database) -> Database {
+        let name = format!("test_{}", self.next.fetch_add(1, Ordering::Relaxed));
+        let created = async {
+            original.close(self).await?;
+            Database::create(self, name, original.name()).await
+        };
+        match created.await {
             Ok(database) => database,
             Err(error) => panic!("{}", error.chain()),
         }

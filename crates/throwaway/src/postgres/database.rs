@@ -14,15 +14,29 @@ pub struct Database {
 }
 
 impl Database {
-    pub(super) async fn create(cluster: &Cluster, name: String) -> Result<Database> {
+    /// The template must have no sessions in it, which would make the copy fail.
+    pub(super) async fn create(cluster: &Cluster, name: String, template: &str) -> Result<Database> {
         let admin = cluster.admin().await?;
-        // template0 never has sessions in it, which would make the copy fail.
         admin
-            .batch_execute(&format!("CREATE DATABASE {name} TEMPLATE template0"))
+            .batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template}"))
             .await
             .map_err(|source| Error::Statement { action: "create a database", source })?;
         let url = cluster.url(&name);
         Ok(Database { name, url, admin_url: cluster.url("postgres") })
+    }
+
+    /// Ends all sessions and lets no others in.
+    pub(super) async fn close(&self, cluster: &Cluster) -> Result<()> {
+        let failed = |source| Error::Statement { action: "close a database", source };
+        let (admin, name) = (cluster.admin().await?, &self.name);
+        let is_closed = "SELECT NOT datallowconn FROM pg_database WHERE datname = $1";
+        if !admin.query_one(is_closed, &[name]).await.map_err(failed)?.get::<_, bool>(0) {
+            let close = format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false");
+            admin.batch_execute(&close).await.map_err(failed)?;
+        }
+        // With a time to wait, it answers when the session is gone.
+        let end = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = $1";
+        admin.query(end, &[name]).await.map(drop).map_err(failed)
     }
 
     /// Its name.

@@ -4,9 +4,29 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::finding::Findings;
 
+/// From which difference on something is said.
+struct Bounds {
+    warning: Duration,
+    problem: Duration,
+    next: &'static str,
+}
+
 /// Beyond it instants in requests mean something else here and there.
-const WARNING_FROM: Duration = Duration::from_secs(1);
-const PROBLEM_FROM: Duration = Duration::from_secs(60);
+const INSTANTS: Bounds = Bounds {
+    warning: Duration::from_secs(1),
+    problem: Duration::from_secs(60),
+    next: "leases and expiry go by the store's clock, instants in requests (schedules, retries) by the caller's: \
+           have both machines follow one time source, such as chrony or systemd-timesyncd",
+};
+
+/// Where every client judges expiry by its own clock: what the backend warns of, and where it refuses to acquire.
+#[cfg(feature = "firestore")]
+const EXPIRY: Bounds = Bounds {
+    warning: Duration::from_millis(200),
+    problem: Duration::from_millis(500),
+    next: "every client judges expiry by its own clock, and refuses to acquire from 500 ms on: have all machines follow \
+           one time source, such as chrony or systemd-timesyncd",
+};
 
 /// Questions asked; the one that took least is believed.
 pub(super) const SAMPLES: usize = 5;
@@ -31,15 +51,27 @@ impl Sample {
 
 /// Judges the store's clock, by the sample that took least: the reading is from somewhere between question and answer.
 pub(super) fn judge(findings: &mut Findings, samples: &[Sample]) {
-    judge_clock(findings, "the store", samples, Duration::ZERO);
+    judge_clock(findings, "the store", samples, Duration::ZERO, &INSTANTS);
+}
+
+/// The same where expiry is judged by this machine's clock.
+#[cfg(feature = "firestore")]
+pub(super) fn judge_for_expiry(findings: &mut Findings, samples: &[Sample]) {
+    judge_clock(findings, "the store", samples, Duration::ZERO, &EXPIRY);
 }
 
 /// Judges the server's, of which there is one reading, as coarse as `resolution`.
 pub(super) fn judge_server(findings: &mut Findings, sample: Sample, resolution: Duration) {
-    judge_clock(findings, "the server", &[sample], resolution);
+    judge_clock(findings, "the server", &[sample], resolution, &INSTANTS);
 }
 
-fn judge_clock(findings: &mut Findings, whose: &str, samples: &[Sample], resolution: Duration) {
+fn judge_clock(
+    findings: &mut Findings,
+    whose: &str,
+    samples: &[Sample],
+    resolution: Duration,
+    bounds: &Bounds,
+) {
     let Some(best) = samples.iter().min_by_key(|sample| sample.took()) else { return };
     let slack = best.took() / 2 + resolution;
     let middle = best.asked + best.took() / 2;
@@ -53,11 +85,9 @@ fn judge_clock(findings: &mut Findings, whose: &str, samples: &[Sample], resolut
         offset.as_secs_f64(),
         slack.as_secs_f64()
     );
-    let next = "leases and expiry go by the store's clock, instants in requests (schedules, retries) by the caller's: \
-                have both machines follow one time source, such as chrony or systemd-timesyncd";
     match certain {
-        certain if certain >= PROBLEM_FROM => findings.problem("clock", shown, next),
-        certain if certain >= WARNING_FROM => findings.warning("clock", shown, next),
+        certain if certain >= bounds.problem => findings.problem("clock", shown, bounds.next),
+        certain if certain >= bounds.warning => findings.warning("clock", shown, bounds.next),
         _ => findings.ok("clock", shown),
     }
 }

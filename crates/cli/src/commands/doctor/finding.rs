@@ -63,7 +63,7 @@ impl Findings {
         failure: impl Into<Failure>,
         next: impl Into<String>,
     ) {
-        self.problem(check, failure.into().line(), next);
+        self.problem(check, failure.into().what(), next);
     }
 
     fn bad(&mut self, check: &'static str, level: Level, message: String, next: String) {

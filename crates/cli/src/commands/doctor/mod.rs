@@ -3,6 +3,8 @@
 mod clock;
 mod dsql;
 mod finding;
+#[cfg(feature = "firestore")]
+mod firestore;
 mod folder;
 mod postgres;
 mod redis;
@@ -30,7 +32,7 @@ use crate::output::{Done, print};
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Doctor {
-    /// What to look at: a folder, postgres://…, dsql://… or redis://…
+    /// What to look at: a folder, postgres://…, dsql://…, redis://… or firestore://…
     #[arg(long, value_name = "PATH|URL", env = "LEASEHOLD_STORE", hide_env_values = true)]
     store: Option<String>,
 
@@ -101,7 +103,9 @@ impl Doctor {
                 "memory: is gone with the process",
                 "use it for tests only; a folder or a database survives",
             ),
-            // A build with more backends than this one knows how to look at.
+            #[cfg(feature = "firestore")]
+            BackendLocation::Firestore(config) => firestore::look(config, findings).await,
+            // A build whose locks have more backends than its commands were built for.
             #[allow(unreachable_patterns, reason = "Firestore is a feature of the build")]
             other => {
                 return Err(Failure::input(format!("there is nothing to look at from outside in {other}")));

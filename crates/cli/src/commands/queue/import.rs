@@ -10,6 +10,7 @@ use serde_json::json;
 use super::partitions::partitions;
 use super::produce::request;
 use crate::failure::Failure;
+use crate::interrupt::Interruptible;
 use crate::output::{Done, print};
 use crate::progress::Progress;
 use crate::target::Target;
@@ -46,6 +47,7 @@ impl Import {
         let mut lines = Reader::<Stored>::open(&self.file, self.offset)?;
         let numbers = partitions(&client, &self.queue, self.partition).await?.numbers;
         let mut progress = Progress::towards("imported", || count_behind(&self.file, self.offset));
+        let interruptible = Interruptible::start("imported", self.offset)?;
         let mut offset = self.offset;
         loop {
             let go_on = |failure: Failure| {
@@ -56,10 +58,12 @@ impl Import {
                 break;
             };
             let len = batch.items.len();
+            interruptible.begin();
             let sent = import(&client, &self.queue, &numbers, batch.items).await;
             sent.map_err(|error| go_on(error.into()))?;
             offset = batch.offset;
             progress.add(len);
+            interruptible.end(len, offset);
         }
         let imported = progress.count();
         drop(progress);

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use crate::failure::Failure;
 use crate::instant;
+use crate::interrupt::Interruptible;
 use crate::output::{Done, print};
 use crate::progress::Progress;
 use crate::target::Target;
@@ -99,6 +100,7 @@ impl Produce {
     async fn produce_file(&self, client: &Client, path: &Path) -> Result<u64, Failure> {
         let mut lines = Reader::<QueueProduceItem>::open(path, self.offset)?;
         let mut progress = Progress::towards("produced", || count_behind(path, self.offset));
+        let interruptible = Interruptible::start("produced", self.offset)?;
         let mut offset = self.offset;
         let go_on = |failure: Failure, produced: u64, offset: u64| {
             failure.next(format!("{produced} item(s) were produced before; go on with --offset {offset}"))
@@ -109,10 +111,12 @@ impl Produce {
                 break;
             };
             let len = batch.items.len();
+            interruptible.begin();
             let sent = client.produce(&request(self.queue.clone(), self.timeout, batch.items)).await;
             sent.map_err(|error| go_on(error.into(), progress.count(), offset))?;
             offset = batch.offset;
             progress.add(len);
+            interruptible.end(len, offset);
         }
         Ok(progress.count())
     }

@@ -147,7 +147,7 @@ fn lock_code(status: &Status) -> LockCode {
 }
 
 /// Statuses that came over the wire have no cause; those that stand for a broken connection do.
-fn is_transport(status: &Status) -> bool {
+pub(super) fn is_transport(status: &Status) -> bool {
     status.source().is_some()
 }
 

@@ -53,7 +53,7 @@ async fn read(
     }
 }
 
-fn after(collection: &str, cursor: Option<&str>, read_len: usize) -> StructuredQuery {
+pub(super) fn after(collection: &str, cursor: Option<&str>, read_len: usize) -> StructuredQuery {
     let by_name = Order {
         field: Some(FieldReference { field_path: "__name__".to_owned() }),
         direction: Direction::Ascending.into(),

@@ -15,6 +15,7 @@ mod documents;
 mod errors;
 mod extend;
 mod holds;
+mod inspect;
 mod list;
 mod lookup;
 mod names;
@@ -28,6 +29,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 pub use config::Config;
+pub use inspect::{ClockReading, Condition, Hindrance, Holds, Why, inspect};
 pub use leasehold_core::firestore::{Collections, NestedKeys};
 use leasehold_core::{Clock, Key, LockId, LockRecord, SystemClock, TIME_TOLERANCE, Timestamp};
 pub use skew::SkewCheck;

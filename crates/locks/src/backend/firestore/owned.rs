@@ -72,7 +72,7 @@ pub(super) fn clear(held: &Held) -> Write {
     delete(&held.name, held.version)
 }
 
-fn by_lock_id(collection: &str, lock_id: &LockId) -> StructuredQuery {
+pub(super) fn by_lock_id(collection: &str, lock_id: &LockId) -> StructuredQuery {
     let equals = FieldFilter {
         field: Some(FieldReference { field_path: LOCK_ID.to_owned() }),
         op: field_filter::Operator::Equal.into(),

@@ -132,6 +132,7 @@ macro_rules! queue_conformance {
             failures: lost_answers_of_cold_requests_are_settled,
             failures: slow_partition_does_not_block_its_neighbours,
             failures: slow_partition_does_not_keep_leases_from_others,
+            failures: lease_that_runs_out_during_a_slow_pass_is_reclaimed,
             failures: quiet_queue_asks_nothing_of_its_store,
             crowds: thousand_waiting_consumers_are_served,
             crowds: thousand_queues_are_served,

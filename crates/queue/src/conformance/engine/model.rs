@@ -19,7 +19,7 @@ const STEPS: u64 = 1_000;
 const QUEUES: [&str; 2] = ["jobs", "dead"];
 const DEAD: usize = 1;
 /// Longer than the engine needs to follow the clock.
-const FOLLOWS: Duration = Duration::from_secs(10);
+const FOLLOWS: Duration = Duration::from_secs(30);
 
 /// Every answer, every list and every figure is the reference's, with a dead queue.
 pub async fn random_requests_answer_as_the_reference<H: Harness>(served: &mut Served<H>) {

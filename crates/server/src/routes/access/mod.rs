@@ -6,16 +6,14 @@ mod role_bindings;
 mod roles;
 mod users;
 
-use axum::Router;
 use leasehold_access::Page;
 
 use super::body::BodyLimit;
 use super::operation::Operations;
-use crate::services::Services;
 
-pub(super) fn routes() -> Router<Services> {
+pub(super) fn operations(operations: Operations) -> Operations {
     let usual = BodyLimit::USUAL;
-    Router::new()
+    operations
         .operation("/v1/namespaces.create", usual, namespaces::create)
         .operation("/v1/namespaces.update", usual, namespaces::update)
         .operation("/v1/namespaces.list", usual, namespaces::list)

@@ -10,18 +10,16 @@ mod watch;
 
 use std::time::Duration;
 
-use axum::Router;
 use leasehold_core::{LockId, Ttl, duration};
 
 use super::body::BodyLimit;
 use super::operation::Operations;
-use crate::services::Services;
 
 /// The longest a request may wait for a key.
 const WAIT_MAX: Duration = Duration::from_secs(15 * 60);
 
-pub(super) fn routes() -> Router<Services> {
-    Router::new()
+pub(super) fn operations(operations: Operations) -> Operations {
+    operations
         .operation("/v1/lock.acquire", BodyLimit::USUAL, acquire::acquire)
         .operation("/v1/lock.extend", BodyLimit::USUAL, extend::extend)
         .operation("/v1/lock.isLocked", BodyLimit::USUAL, is_locked::is_locked)

@@ -9,18 +9,15 @@ mod reload;
 mod retry;
 mod stats;
 
-use axum::Router;
-
 use super::body::BodyLimit;
 use super::operation::Operations;
-use crate::services::Services;
 
-/// `produce_body_bytes` is how long the body of a produce may be.
-pub(super) fn routes(produce_body_bytes: usize) -> Router<Services> {
+pub(super) fn operations(operations: Operations) -> Operations {
+    let produce = BodyLimit::of(operations.services().limits.produce_body_bytes);
     let small = BodyLimit::of(512);
     let usual = BodyLimit::USUAL;
-    Router::new()
-        .operation("/v1/queue.produce", BodyLimit::of(produce_body_bytes), produce::produce)
+    operations
+        .operation("/v1/queue.produce", produce, produce::produce)
         .operation("/v1/queue.lease", small, lease::lease)
         .operation("/v1/queue.complete", usual, complete::complete)
         .operation("/v1/queue.retry", usual, retry::retry)

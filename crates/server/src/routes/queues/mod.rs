@@ -6,7 +6,6 @@ mod info;
 mod list;
 mod update;
 
-use axum::Router;
 use leasehold_api::queue;
 use leasehold_core::duration;
 use leasehold_queue::{QueueChange, QueueInfo, QueueName};
@@ -15,14 +14,13 @@ use super::body::BodyLimit;
 use super::operation::Operations;
 use super::wire::{queue_timeout, saturating_i32, timestamp};
 use crate::reply::Reply;
-use crate::services::Services;
 
 /// Bytes of a timeout's text.
 const TIMEOUT_TEXT_BYTES_MAX: usize = 15;
 
-pub(super) fn routes() -> Router<Services> {
+pub(super) fn operations(operations: Operations) -> Operations {
     let usual = BodyLimit::USUAL;
-    Router::new()
+    operations
         .operation("/v1/queues.create", usual, create::create)
         .operation("/v1/queues.list", usual, list::list)
         .operation("/v1/queues.update", BodyLimit::of(512_000), update::update)

@@ -4,18 +4,16 @@ mod delete;
 mod import;
 mod list;
 
-use axum::Router;
 use leasehold_api::queue::StorageItem;
 use leasehold_queue::Item;
 
 use super::body::BodyLimit;
 use super::operation::Operations;
 use super::wire::{timestamp, timestamp_or_zero};
-use crate::services::Services;
 
-pub(super) fn routes() -> Router<Services> {
+pub(super) fn operations(operations: Operations) -> Operations {
     let usual = BodyLimit::USUAL;
-    Router::new()
+    operations
         .operation("/v1/storage/items.list", usual, list::items)
         .operation("/v1/storage/scheduled.list", usual, list::scheduled)
         .operation("/v1/storage/items.import", BodyLimit::of(64_000_000), import::import)

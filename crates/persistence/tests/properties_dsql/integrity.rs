@@ -4,15 +4,16 @@
 use leasehold_persistence::Error;
 use leasehold_txn::DsqlLevel;
 
-use super::{About, Bench, all};
 use crate::fixture::together;
+use crate::properties::{About, Bench};
+use crate::writes::all;
 
 /// Lost before COMMIT took effect, and after. Then the same request again, as after the read that tells which it was.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn lost_commit_is_unknown_and_the_write_is_whole_or_absent() {
     for level in [DsqlLevel::UpdateOnly, DsqlLevel::KeyShare] {
-        let mut bench = Bench::at(level).await;
+        let mut bench = Bench::dsql(level).await;
         for (action, happened) in [("cut_before_commit", false), ("cut_after_commit", true)] {
             for write in all() {
                 let about = bench.about(write).await;
@@ -55,7 +56,7 @@ fn kind(about: &About) -> &'static str {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn broken_at_any_statement_a_write_is_absent() {
-    let mut bench = Bench::at(DsqlLevel::KeyShare).await;
+    let mut bench = Bench::dsql(DsqlLevel::KeyShare).await;
     let mut broken = 0;
     for write in all() {
         for nth in 1.. {
@@ -93,7 +94,7 @@ async fn storm_of_failures_leaves_a_history_that_could_have_been() {
     use leasehold_persistence::{Blob, NamespaceId, NamespaceRecord, Namespaces, PageSize, Queue, QueueType};
 
     for level in [DsqlLevel::UpdateOnly, DsqlLevel::KeyShare] {
-        let bench = Bench::at(level).await;
+        let bench = Bench::dsql(level).await;
         for (action, probability) in [
             ("conflict_at_commit", 0.2),
             ("cut_after_commit", 0.1),

@@ -3,14 +3,15 @@
 
 use leasehold_txn::DsqlLevel;
 
-use super::{Bench, all};
+use crate::properties::Bench;
 use crate::reads::every_read;
+use crate::writes::all;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn every_operation_uses_only_what_dsql_has() {
     for level in [DsqlLevel::UpdateOnly, DsqlLevel::KeyShare] {
-        let mut bench = Bench::at(level).await;
+        let mut bench = Bench::dsql(level).await;
         for write in all() {
             let prepared = bench.prepared(write).await;
             prepared(bench.fixture.database.clone())
@@ -26,7 +27,7 @@ async fn every_operation_uses_only_what_dsql_has() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn refusal_is_seen_by_the_fixture() {
-    let bench = Bench::at(DsqlLevel::KeyShare).await;
+    let bench = Bench::dsql(DsqlLevel::KeyShare).await;
     let sql = "SELECT range_id FROM shards WHERE shard_id = 1 FOR SHARE";
     let read = leasehold_txn::Statement::read(leasehold_txn::Operation::new("test.refused"), sql);
     let error = read

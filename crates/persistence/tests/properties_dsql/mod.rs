@@ -1,0 +1,8 @@
+//! What holds for every write of every store, on DSQL simulated: a file per property.
+
+mod classes;
+mod conflicts;
+mod counted;
+mod integrity;
+mod locking;
+mod opening;

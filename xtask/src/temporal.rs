@@ -1,0 +1,50 @@
+//! Temporal's SQL tool, of which the tests of databases that it made need a copy.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::{installed, source};
+
+/// Where the tests look for the tool.
+pub(crate) const TOOL: &str = "LEASEHOLD_TEMPORAL_SQL_TOOL";
+
+/// What came of the attempt to have it.
+pub(crate) enum Tool {
+    At(PathBuf),
+    /// This machine cannot have it.
+    Missing(String),
+}
+
+/// Builds the tool into the user's cache; go keeps what it compiled, so that only the first time takes minutes.
+///
+/// # Errors
+/// When all that it is built from is there, and it cannot be built.
+pub(crate) fn tool() -> Result<Tool, String> {
+    if let Some(program) = installed::missing(&["go"]) {
+        return Ok(Tool::Missing(format!("{program} is not installed")));
+    }
+    if let Err(reason) = go(&["list", "-deps", "-f", "{{.Dir}}", "."]) {
+        return Ok(Tool::Missing(format!("Temporal's module cannot be fetched: {reason}")));
+    }
+    let path = cache().join("temporal-sql-tool");
+    go(&["build", "-o", &path.to_string_lossy(), "."])?;
+    Ok(Tool::At(path))
+}
+
+fn go(words: &[&str]) -> Result<(), String> {
+    let mut command = Command::new("go");
+    command.args(words).current_dir(source::root().join("crates/persistence/tests/temporal_tool"));
+    command.env("GOTOOLCHAIN", "local").env("GOFLAGS", "-mod=readonly").env("GOWORK", "off");
+    let ran = command.output().map_err(|error| format!("cannot run go: {error}"))?;
+    if ran.status.success() {
+        return Ok(());
+    }
+    let told = String::from_utf8_lossy(&ran.stderr);
+    Err(told.lines().last().unwrap_or("go said nothing").to_owned())
+}
+
+fn cache() -> PathBuf {
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache");
+    cache.unwrap_or_else(home).join("leasehold")
+}
