@@ -52,10 +52,10 @@ impl Simulated {
         format!("dsql://admin:any@{}/postgres?sslmode=disable", self.simulator.address())
     }
 
-    /// For a client that knows of PostgreSQL only.
+    /// For a client that knows of PostgreSQL only. With a password, or those who know of DSQL would make a token.
     #[must_use]
     pub fn plain_url(&self) -> String {
-        self.simulator.url()
+        format!("postgres://admin:any@{}/postgres", self.simulator.address())
     }
 
     /// The database behind the simulator.

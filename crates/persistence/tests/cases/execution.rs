@@ -17,6 +17,7 @@ macro_rules! execution_cases {
             execution:
             created_run_reads_back_whole,
             second_brand_new_run_learns_of_the_first,
+            conflict_tells_the_version_of_the_run_and_not_that_of_its_record,
             completed_run_makes_way_for_a_new_one,
             run_beside_the_current_one_leaves_it_as_it_is,
             run_that_is_there_already_is_refused_with_zeros,
@@ -91,6 +92,25 @@ pub(crate) async fn second_brand_new_run_learns_of_the_first(fixture: &Fixture) 
         assert_eq!(found.request_ids["request 1"].event_id, 1, "{absent}");
         assert_eq!((found.first_execution_run_id, found.blob), (None, None), "{absent}");
     }
+}
+
+/// Contract: the version that counts, and that is told, is the one in the row of the run.
+pub(crate) async fn conflict_tells_the_version_of_the_run_and_not_that_of_its_record(fixture: &Fixture) {
+    fixture.shard(1).await;
+    let executions = fixture.executions();
+    executions.create(&brand_new(completed(run("orders", 1, 1)))).await.expect("a run");
+    let outside = fixture.outside().await;
+    outside.batch_execute("UPDATE current_executions SET last_write_version = 99").await.expect("a change");
+    let error = executions.create(&brand_new(run("orders", 2, 1))).await.expect_err("a current run");
+    assert_eq!(conflict(error).last_write_version, 7);
+    let replaces = |version| CreateMode::UpdateCurrent {
+        previous_run_id: run_id(1),
+        previous_last_write_version: version,
+    };
+    let second = |version| create(1, replaces(version), snapshot(run("orders", 2, 1)));
+    let error = executions.create(&second(99)).await.expect_err("another version");
+    assert_eq!(conflict(error).last_write_version, 7);
+    executions.create(&second(7)).await.expect("a new run");
 }
 
 pub(crate) async fn completed_run_makes_way_for_a_new_one(fixture: &Fixture) {

@@ -28,7 +28,7 @@ pub(crate) async fn conflict_at_any_point_is_not_seen(fixture: &Fixture) {
         {
             for nth in (1..).step_by(step) {
                 let shard_id = next_shard();
-                prepare(fixture, shard_id).await;
+                prepare(fixture, outside, shard_id).await;
                 fixture.arm(&format!(r#"{{"name": "a", "action": "{action}", "nth": {nth}}}"#));
                 (write.run)(&executions, shard_id).await.unwrap_or_else(|error| panic!("{name}: {error:?}"));
                 let fired = fixture.fired();

@@ -13,7 +13,7 @@ use tokio_postgres::Client;
 
 use crate::fixture::Fixture;
 use crate::fixture::runs::{
-    completed, keys_of, maps, mutation, run, run_id, snapshot, tables_of, tasks, zombie,
+    completed, copy_shard, keys_of, maps, mutation, run, run_id, snapshot, tables_of, tasks, zombie,
 };
 
 macro_rules! execution_fault_cases {
@@ -44,8 +44,19 @@ pub(crate) struct Write {
     commit: &'static [u8],
 }
 
+/// The shard that the others are copies of.
+const ORIGINAL: i32 = 1_000_000;
+
 /// Two runs: 1, the current one, at version 2, and 2, a zombie at version 1.
-pub(crate) async fn prepare(fixture: &Fixture, shard_id: i32) {
+pub(crate) async fn prepare(fixture: &Fixture, outside: &Client, shard_id: i32) {
+    let made = outside.query("SELECT 1 FROM shards WHERE shard_id = $1", &[&ORIGINAL]).await.expect("shards");
+    if made.is_empty() {
+        make(fixture, ORIGINAL).await;
+    }
+    copy_shard(outside, ORIGINAL, shard_id).await;
+}
+
+async fn make(fixture: &Fixture, shard_id: i32) {
     fixture.shard(shard_id).await;
     let executions = fixture.executions();
     for (number, mode) in [(1, CreateMode::BrandNew), (2, CreateMode::BypassCurrent)] {
@@ -199,7 +210,7 @@ pub(crate) async fn expected(
     write: &Write,
     shard_id: i32,
 ) -> (Tables, Tables) {
-    prepare(fixture, shard_id).await;
+    prepare(fixture, outside, shard_id).await;
     let before = tables_of(outside, shard_id).await;
     (write.run)(&fixture.executions(), shard_id).await.expect("a write");
     let after = tables_of(outside, shard_id).await;
@@ -218,7 +229,7 @@ pub(crate) async fn lost_answer_to_commit_leaves_all_or_nothing(fixture: &Fixtur
         let (before, after) = expected(fixture, outside, write, next_shard()).await;
         for (action, happens) in [(Action::Cut, false), (Action::DropReply, true)] {
             let shard_id = next_shard();
-            prepare(fixture, shard_id).await;
+            prepare(fixture, outside, shard_id).await;
             let proxy = FaultProxy::start(fixture.address()).await.expect("a proxy");
             let executions = Executions::new(fixture.by_way_of(proxy.address(), None).await);
             let rule = proxy.add(Rule::on(Trigger::Request(write.commit.to_vec())).then(action));
@@ -247,7 +258,7 @@ pub(crate) async fn connection_cut_at_any_statement_leaves_nothing(fixture: &Fix
         if write.commit != COMMIT {
             continue;
         }
-        prepare(fixture, shard_id).await;
+        prepare(fixture, outside, shard_id).await;
         let before = tables_of(outside, shard_id).await;
         let mut cuts = 0;
         loop {

@@ -17,7 +17,9 @@ pub(crate) async fn every_write_takes_one_attempt_more_than_conflicts(mut bench:
     let database = bench.fixture.with_retries(policy.with_jitter(pauses.clone())).await;
     for failure in failures {
         for write in all() {
-            for conflicts in 0..=BUDGET + 1 {
+            // None at all is the same whatever would have failed.
+            let fewest = u32::from(*failure != failures[0]);
+            for conflicts in fewest..=BUDGET + 1 {
                 let case = format!("{conflicts} × {failure}");
                 let about = bench.about(write).await;
                 bench.strike(failure, conflicts).await;
