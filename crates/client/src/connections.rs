@@ -25,6 +25,8 @@ const ANSWER_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 type Question = Request<Full<Bytes>>;
 type Answer = (response::Parts, Bytes);
+/// What reads and writes a connection.
+type Driver = Pin<Box<http1::Connection<TokioIo<Box<dyn Stream>>, Full<Bytes>>>>;
 type Broken = Box<dyn std::error::Error + Send + Sync>;
 
 /// Why there is no answer.
@@ -103,8 +105,8 @@ enum NoAnswer {
 
 struct Connection {
     sender: SendRequest<Full<Bytes>>,
-    /// What reads and writes; none once it has ended.
-    driver: Option<Pin<Box<http1::Connection<TokioIo<Box<dyn Stream>>, Full<Bytes>>>>>,
+    /// None once it has ended.
+    driver: Option<Driver>,
 }
 
 impl Connection {

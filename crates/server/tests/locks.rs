@@ -1,6 +1,6 @@
 //! Locks on the wire: names, statuses and bodies that SyncGuard's words promise, as a plain HTTP client sees them.
 
-#[allow(dead_code, unused_imports, unused_macros, reason = "each test target uses its part")]
+#[allow(dead_code, unused_imports, unused_macros, reason = "its cases are for the stores")]
 mod wire;
 
 use leasehold_api::lock::{LockAcquireRequest, LockAcquireResponse};
