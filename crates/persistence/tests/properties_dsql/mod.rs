@@ -3,6 +3,7 @@
 mod classes;
 mod conflicts;
 mod counted;
+mod differential;
 mod integrity;
 mod locking;
 mod opening;
