@@ -18,6 +18,8 @@ use parking_lot::Mutex;
 const CLIENTS: u64 = 8;
 const QUEUE: &str = "audited";
 const PARTITIONS: i32 = 2;
+/// Fewer would prove little; clients work on until there are more, however busy the machine is.
+const COMPLETED_MIN: usize = 20;
 
 /// What strikes the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,6 +125,7 @@ pub(crate) async fn audit(store: &str, blow: Blow, blows: u32, strike: impl Fn(u
         let made = book.lock().completed.len();
         until(|| book.lock().completed.len() > made, "work goes on after the blow").await;
     }
+    until(|| book.lock().completed.len() > COMPLETED_MIN, "enough went through").await;
     stop.cancel();
     while let Some(ended) = clients.join_next().await {
         ended.expect("no client panics");
@@ -216,8 +219,7 @@ fn judge(book: &Book, stored: &[u64]) {
     for back in book.completed.intersection(&here) {
         wrong.push(format!("item {back} was completed, and is back"));
     }
-    // Few on a busy machine, yet some between any two blows.
-    assert!(book.completed.len() > 4, "only {} items went through", book.completed.len());
+    assert!(book.completed.len() > COMPLETED_MIN, "only {} items went through", book.completed.len());
     assert!(
         wrong.is_empty(),
         "{} of {}: {:#?}",
