@@ -162,8 +162,8 @@ async fn turn_whose_changes_cannot_be_judged_has_done_the_rest() {
     // Prepares the look.
     owner.change(&requests).await.expect("change");
 
-    // The turn names it first, the look after it.
-    wire.proxy.add(Rule::on(Trigger::Request(unknown.to_string().into_bytes())).then(Action::Cut).skip(1));
+    // The turn names it twice, and then the look does.
+    wire.proxy.add(Rule::on(Trigger::Request(unknown.to_string().into_bytes())).then(Action::Cut).skip(2));
     let picks = [Pick { id: ready.id, deadline: at(60) }];
     let turn = Turn { items: std::slice::from_ref(&new), picks: &picks, requests: &requests };
     let turned = wire.line.owner.turn(&turn).await;
