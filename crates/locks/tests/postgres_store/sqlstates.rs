@@ -6,7 +6,7 @@ use leasehold_locks::LockBackend;
 use leasehold_locks::backend::postgres::{Config, Mode, PostgresBackend};
 use leasehold_testkit::postgres::{Cluster, Settings};
 
-use crate::fixture::{Fixture, acquired, pool, request, session};
+use crate::fixture::{Fixture, PATIENCE, acquired, pool, request, session};
 
 /// The whole map, of every class a representative that it does not name, and some of what it leaves to `Internal`.
 const MAP: [(&str, LockCode); 43] = [
@@ -143,8 +143,8 @@ async fn deadlock_is_unavailable_and_leaves_nothing() {
     for sql in ["SET deadlock_timeout = '1h'", "BEGIN", "SELECT FROM syncguard_locks FOR UPDATE"] {
         other.batch_execute(sql).await.expect("locks the row");
     }
-    // It looks for a deadlock as soon as it waits, which is after the other one began to.
-    let asking = backend(&format!("{}%20-c%20deadlock_timeout%3D300ms", fixture.url()));
+    // It looks for a deadlock once, so long after it began to wait: by then the other one waits too.
+    let asking = backend(&format!("{}%20-c%20deadlock_timeout%3D3s", fixture.url()));
     let asking = tokio::spawn(async move { asking.acquire(&request("billing")).await });
     fixture.waits_for(&other, 1).await;
     let crossing = tokio::spawn(async move {
@@ -153,7 +153,8 @@ async fn deadlock_is_unavailable_and_leaves_nothing() {
             .await
             .expect("gets it in the end");
     });
-    let error = asking.await.expect("does not panic").expect_err("is the victim");
+    let asked = tokio::time::timeout(PATIENCE, asking).await.expect("the deadlock is found");
+    let error = asked.expect("does not panic").expect_err("is the victim");
     assert_eq!(error.lock_code(), LockCode::ServiceUnavailable, "{error:?}");
     assert!(format!("{error:?}").contains("40P01"), "{error:?}");
     crossing.await.expect("goes on");
@@ -183,7 +184,7 @@ async fn wrong_password_and_full_server_are_told_apart() {
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(crate::fixture::PATIENCE, refused).await.expect("the rules are read");
+    tokio::time::timeout(PATIENCE, refused).await.expect("the rules are read");
     let error = backend(&as_known("wrong")).acquire(&request("billing")).await.expect_err("is refused");
     assert_eq!(error.lock_code(), LockCode::AuthFailed, "{error:?}");
     assert!(!format!("{error:?}").contains("wrong"), "{error:?}");
