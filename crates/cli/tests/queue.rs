@@ -265,7 +265,7 @@ fn move_takes_everything_in_order_and_says_how_much() {
         server.json(&["queue", "move", "from", "to", "--limit", "120", "--timeout", EMPTY_AFTER]),
         json!({"moved": 120})
     );
-    let moved = server.run(&["queue", "redrive", "from", "to", "--timeout", EMPTY_AFTER]).ok();
+    let moved = server.run(&["queue", "move", "from", "to", "--timeout", EMPTY_AFTER]).ok();
     assert_eq!(moved.out, "moved 130 item(s) from from to to\n");
     assert_eq!(drained(&server, "to"), (0..250).collect::<Vec<_>>());
     produce(&server, "from", [1]);
