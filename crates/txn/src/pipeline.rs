@@ -1,6 +1,7 @@
 //! Statements that depend on each other's effects but not on each other's answers: one transaction, one round trip.
 
 use std::convert::Infallible;
+use std::pin::pin;
 use std::sync::atomic::Ordering;
 
 use futures_util::future::{join_all, join3};
@@ -86,7 +87,7 @@ impl<'a> Pipeline<'a> {
                 }
             }
         };
-        attempts.within_deadline(pool, work).await.map_err(Failure::<Infallible>::into_error)
+        attempts.within_deadline(pool, pin!(work)).await.map_err(Failure::<Infallible>::into_error)
     }
 
     async fn once(&self, loan: &Loan, attempts: &Attempts<'_>) -> Result<Vec<Vec<Row>>, Failed> {
