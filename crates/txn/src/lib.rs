@@ -55,7 +55,6 @@ mod run;
 mod sigv4;
 mod statement;
 mod statement_cache;
-mod timers;
 mod tls;
 mod token;
 mod transaction;

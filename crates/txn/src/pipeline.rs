@@ -1,7 +1,6 @@
 //! Statements that depend on each other's effects but not on each other's answers: one transaction, one round trip.
 
 use std::convert::Infallible;
-use std::pin::pin;
 use std::sync::atomic::Ordering;
 
 use futures_util::future::{join_all, join3};
@@ -87,7 +86,7 @@ impl<'a> Pipeline<'a> {
                 }
             }
         };
-        attempts.within_deadline(pool, pin!(work)).await.map_err(Failure::<Infallible>::into_error)
+        attempts.within_deadline(work).await.map_err(Failure::<Infallible>::into_error)
     }
 
     async fn once(&self, loan: &Loan, attempts: &Attempts<'_>) -> Result<Vec<Vec<Row>>, Failed> {
