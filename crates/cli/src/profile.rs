@@ -53,7 +53,9 @@ impl Profiles {
         };
         match fs::read_to_string(&path) {
             Ok(text) => Profiles::parse(path, &text),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Profiles::default()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Ok(Profiles { path, file: File::default() })
+            }
             Err(error) => Err(Failure::file(&path.display().to_string(), error)),
         }
     }
@@ -73,14 +75,16 @@ impl Profiles {
     pub(crate) fn named(&self, name: &str) -> Result<Profile, Failure> {
         self.file.profiles.get(name).cloned().ok_or_else(|| {
             let known: Vec<_> = self.file.profiles.keys().map(String::as_str).collect();
-            Failure::profile(match known.as_slice() {
-                [] => format!("there is no profile '{name}': none is in the configuration file"),
-                known => format!(
-                    "there is no profile '{name}' in {}; there is {}",
-                    self.path.display(),
-                    known.join(", ")
+            let path = self.path.display();
+            match known.as_slice() {
+                [] => Failure::profile(format!("there is no profile '{name}': none is in '{path}'")).next(
+                    format!(
+                        "write [profiles.{name}] with an endpoint there, or name a server with --endpoint"
+                    ),
                 ),
-            })
+                known => Failure::profile(format!("there is no profile '{name}' in {path}"))
+                    .next(format!("there is {}", known.join(", "))),
+            }
         })
     }
 

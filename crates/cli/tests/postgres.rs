@@ -4,6 +4,7 @@
 mod audit;
 mod diagnosis;
 mod doctor_on_postgres;
+mod rolled;
 mod served;
 mod simulated;
 mod state_commands;
@@ -23,6 +24,13 @@ async fn killed_server_loses_nothing_and_hands_out_nothing_twice() {
 async fn stopped_server_answers_ends_well_and_loses_nothing() {
     let cluster = Cluster::start(Settings::durable()).expect("starts");
     audit(&cluster.url("postgres"), Blow::Terminate, blows(3), |_| {}).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn server_that_is_replaced_while_the_next_one_serves_loses_nothing_and_hands_out_nothing_twice() {
+    let cluster = Cluster::start(Settings::durable()).expect("starts");
+    rolled::roll(&cluster.url("postgres"), blows(4)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::classify::{Failed, Meaning};
 use crate::metrics::Observed;
-use crate::{Error, Failure, Operation, Policy, Result};
+use crate::{Error, Failure, Operation, Policy, Pool, Result};
 
 /// How one attempt ended, other than well.
 pub(crate) enum Ended<E> {
@@ -43,6 +43,7 @@ impl<'a> Attempts<'a> {
     /// Waits for the loop of attempts, at most until the deadline.
     pub(crate) async fn within_deadline<T, E>(
         &self,
+        pool: &Pool,
         work: impl Future<Output = Result<T, Failure<E>>>,
     ) -> Result<T, Failure<E>> {
         let operation = self.operation;
@@ -53,7 +54,7 @@ impl<'a> Attempts<'a> {
                 Err(Failure::Transaction(Error::DeadlinePassed { operation }))
             }
             Some(deadline) => {
-                tokio::time::timeout_at(deadline.instant().into(), work).await.unwrap_or_else(|_| {
+                pool.timers().within(deadline.instant().into(), work).await.unwrap_or_else(|| {
                     Err(Failure::Transaction(if self.commit_in_flight.load(Ordering::Acquire) {
                         Error::UnknownOutcome { operation, source: None }
                     } else {

@@ -35,5 +35,5 @@ pub async fn detect_level(pool: &Pool, policy: &Policy, probe: &str) -> Result<D
             }
         }
     };
-    attempts.within_deadline(pin!(work)).await.map_err(Failure::<Infallible>::into_error)
+    attempts.within_deadline(pool, pin!(work)).await.map_err(Failure::<Infallible>::into_error)
 }

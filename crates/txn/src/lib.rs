@@ -55,6 +55,7 @@ mod run;
 mod sigv4;
 mod statement;
 mod statement_cache;
+mod timers;
 mod tls;
 mod token;
 mod transaction;

@@ -86,7 +86,7 @@ impl<'a> Pipeline<'a> {
                 }
             }
         };
-        attempts.within_deadline(work).await.map_err(Failure::<Infallible>::into_error)
+        attempts.within_deadline(pool, work).await.map_err(Failure::<Infallible>::into_error)
     }
 
     async fn once(&self, loan: &Loan, attempts: &Attempts<'_>) -> Result<Vec<Vec<Row>>, Failed> {

@@ -12,6 +12,7 @@ use tokio_util::task::TaskTracker;
 use crate::connect::Connector;
 use crate::connection::Connection;
 use crate::pool_config::Config;
+use crate::timers::Timers;
 use crate::{Dialect, Error, Result};
 
 /// How long a connection that is put in order in the background may take before it is closed instead.
@@ -27,6 +28,8 @@ struct Shared {
     tls: tokio_postgres_rustls::MakeRustlsConnect,
     /// What puts connections in order after a cancelled transaction; [`Pool::close`] waits for it.
     tidying: TaskTracker,
+    /// For the deadlines of what is done over the pool.
+    timers: Timers,
 }
 
 /// A connection on loan from the pool.
@@ -50,7 +53,8 @@ impl Pool {
         .runtime(deadpool::Runtime::Tokio1)
         .build()
         .map_err(|error| Error::BadConfig { field: "pool", reason: error.to_string() })?;
-        Ok(Self(Arc::new(Shared { sessions, config, tls, tidying: TaskTracker::new() })))
+        let timers = Timers::new(config.size_max);
+        Ok(Self(Arc::new(Shared { sessions, config, tls, tidying: TaskTracker::new(), timers })))
     }
 
     /// The database behind the pool.
@@ -63,6 +67,10 @@ impl Pool {
     #[must_use]
     pub fn behind_pooler(&self) -> bool {
         self.0.config.behind_pooler
+    }
+
+    pub(crate) fn timers(&self) -> &Timers {
+        &self.0.timers
     }
 
     pub(crate) fn connector(&self) -> &Connector {

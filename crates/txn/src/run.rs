@@ -96,7 +96,7 @@ where
             }
         }
     };
-    attempts.within_deadline(pin!(work)).await
+    attempts.within_deadline(pool, pin!(work)).await
 }
 
 async fn once<'a, T, E, F>(pool: &Pool, attempts: &Attempts<'_>, body: &F) -> Result<T, Ended<E>>

@@ -79,7 +79,7 @@ impl<'a> Statement<'a> {
                 }
             }
         };
-        attempts.within_deadline(pin!(work)).await.map_err(Failure::<Infallible>::into_error)
+        attempts.within_deadline(pool, pin!(work)).await.map_err(Failure::<Infallible>::into_error)
     }
 
     async fn once(

@@ -12,7 +12,7 @@ use leasehold_api::queue::{
     QueueCompleteRequest, QueueInfo, QueueLeaseRequest, QueueProduceItem, QueueProduceRequest,
     StorageItemsListRequest,
 };
-use leasehold_client::{Client, Endpoint, Options};
+use leasehold_client::{Client, Endpoint, Error, Options};
 use parking_lot::Mutex;
 
 const CLIENTS: u64 = 8;
@@ -33,13 +33,19 @@ pub(crate) enum Blow {
 }
 
 /// The server as a process that can be struck.
-struct Server {
+pub(crate) struct Server {
     process: Option<Child>,
     store: String,
     address: String,
 }
 
 impl Server {
+    pub(crate) fn started(store: &str, address: &str) -> Self {
+        let mut server = Server { process: None, store: store.to_owned(), address: address.to_owned() };
+        server.start();
+        server
+    }
+
     fn start(&mut self) {
         let child = Command::new(env!("CARGO_BIN_EXE_leasehold"))
             .args(["serve", "--store", &self.store, "--address", &self.address, "--log-level", "error"])
@@ -49,7 +55,7 @@ impl Server {
         self.process = Some(child.expect("the server starts"));
     }
 
-    fn strike(&mut self, blow: Blow) {
+    pub(crate) fn strike(&mut self, blow: Blow) {
         let mut process = self.process.take().expect("the server runs");
         match blow {
             Blow::Kill => process.kill().expect("can be killed"),
@@ -92,26 +98,9 @@ struct Book {
 /// Runs clients against a server on `store`, strikes it, and audits.
 pub(crate) async fn audit(store: &str, blow: Blow, blows: u32, strike: impl Fn(u32)) {
     let address = free_address();
-    let mut server = Server { process: None, store: store.to_owned(), address: address.clone() };
-    server.start();
-    let endpoint: Endpoint = format!("http://{address}").parse().expect("an endpoint");
-    let options = Options { timeout: Duration::from_secs(8), ..Options::default() };
-    let client = Client::new(endpoint, &options).expect("a client");
-    let create = QueueInfo {
-        queue_name: QUEUE.to_owned(),
-        lease_timeout: "10m".to_owned(),
-        expire_timeout: "1h".to_owned(),
-        requested_partitions: PARTITIONS,
-        ..QueueInfo::default()
-    };
-    until_ok(|| client.create_queue(&create)).await;
-
-    let book = Arc::new(Mutex::new(Book::default()));
-    let stop = tokio_util::sync::CancellationToken::new();
-    let mut clients = tokio::task::JoinSet::new();
-    for number in 0..CLIENTS {
-        clients.spawn(work(number, client.clone(), book.clone(), stop.clone()));
-    }
+    let mut server = Server::started(store, &address);
+    let client = client(&address);
+    let load = Load::start(&[client.clone()]).await;
     for number in 0..blows {
         let pause = 100 + u64::from(std::process::id().wrapping_mul(number + 7) % 300);
         tokio::time::sleep(Duration::from_millis(pause)).await;
@@ -120,39 +109,113 @@ pub(crate) async fn audit(store: &str, blow: Blow, blows: u32, strike: impl Fn(u
             server.strike(blow);
             server.start();
         }
-        let list = leasehold_api::queue::QueuesListRequest::default();
-        until_ok(|| client.list_queues(&list)).await;
-        let made = book.lock().completed.len();
-        until(|| book.lock().completed.len() > made, "work goes on after the blow").await;
+        serves(&client).await;
+        load.goes_on("work goes on after the blow").await;
     }
-    until(|| book.lock().completed.len() > COMPLETED_MIN, "enough went through").await;
-    stop.cancel();
-    while let Some(ended) = clients.join_next().await {
-        ended.expect("no client panics");
+    load.judged(&client).await;
+}
+
+/// A client of the server that is or will be there.
+pub(crate) fn client(address: &str) -> Client {
+    let endpoint: Endpoint = format!("http://{address}").parse().expect("an endpoint");
+    let options = Options { timeout: Duration::from_secs(8), ..Options::default() };
+    Client::new(endpoint, &options).expect("a client")
+}
+
+/// Once the server reaches its store.
+pub(crate) async fn serves(client: &Client) {
+    let list = leasehold_api::queue::QueuesListRequest::default();
+    until_ok(|| client.list_queues(&list)).await;
+}
+
+/// Clients at work.
+pub(crate) struct Load {
+    book: Arc<Mutex<Book>>,
+    stop: tokio_util::sync::CancellationToken,
+    clients: tokio::task::JoinSet<()>,
+}
+
+impl Load {
+    /// They go from one server to the next, the first of which must be there.
+    pub(crate) async fn start(servers: &[Client]) -> Self {
+        let create = QueueInfo {
+            queue_name: QUEUE.to_owned(),
+            lease_timeout: "10m".to_owned(),
+            expire_timeout: "1h".to_owned(),
+            requested_partitions: PARTITIONS,
+            ..QueueInfo::default()
+        };
+        until_ok(|| servers[0].create_queue(&create)).await;
+        let book = Arc::new(Mutex::new(Book::default()));
+        let stop = tokio_util::sync::CancellationToken::new();
+        let mut clients = tokio::task::JoinSet::new();
+        for number in 0..CLIENTS {
+            let servers = Servers { all: servers.to_vec(), at: 0 };
+            clients.spawn(work(number, servers, book.clone(), stop.clone()));
+        }
+        Load { book, stop, clients }
     }
-    let stored = stored(&client).await;
-    judge(&book.lock(), &stored);
+
+    /// More is completed than was.
+    pub(crate) async fn goes_on(&self, what: &str) {
+        let made = self.book.lock().completed.len();
+        until(|| self.book.lock().completed.len() > made, what).await;
+    }
+
+    /// Stops, and compares what clients were told with what the server has.
+    pub(crate) async fn judged(mut self, server: &Client) {
+        until(|| self.book.lock().completed.len() > COMPLETED_MIN, "enough went through").await;
+        self.stop.cancel();
+        while let Some(ended) = self.clients.join_next().await {
+            ended.expect("no client panics");
+        }
+        let stored = stored(server).await;
+        judge(&self.book.lock(), &stored);
+    }
+}
+
+/// Where a client asks.
+struct Servers {
+    all: Vec<Client>,
+    at: usize,
+}
+
+impl Servers {
+    fn current(&self) -> &Client {
+        &self.all[self.at]
+    }
+
+    fn follow(&mut self) {
+        self.at = (self.at + 1) % self.all.len();
+    }
 }
 
 /// Produces, leases and completes until told to stop.
 async fn work(
     number: u64,
-    client: Client,
+    mut servers: Servers,
     book: Arc<Mutex<Book>>,
     stop: tokio_util::sync::CancellationToken,
 ) {
     let mut next = number;
     while !stop.is_cancelled() {
         next += CLIENTS;
+        // Now and then everybody looks elsewhere: two servers that are there are both asked.
+        if next / CLIENTS % 5 == number % 5 {
+            servers.follow();
+        }
         let item = QueueProduceItem { utf8: next.to_string(), ..QueueProduceItem::default() };
         let produce = QueueProduceRequest {
             queue_name: QUEUE.to_owned(),
             request_timeout: "2s".to_owned(),
             items: vec![item],
         };
-        match client.produce(&produce).await {
+        match servers.current().produce(&produce).await {
             Ok(()) => drop(book.lock().produced.insert(next)),
-            Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
+            Err(_) => {
+                servers.follow();
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
         }
         let lease = QueueLeaseRequest {
             queue_name: QUEUE.to_owned(),
@@ -161,7 +224,10 @@ async fn work(
             request_timeout: "1s".to_owned(),
             ..QueueLeaseRequest::default()
         };
-        let Ok(leased) = client.lease(&lease).await else { continue };
+        let Ok(leased) = servers.current().lease(&lease).await else {
+            servers.follow();
+            continue;
+        };
         let mut payloads = Vec::new();
         for item in &leased.items {
             let payload: u64 = String::from_utf8_lossy(&item.bytes).parse().expect("a payload of ours");
@@ -177,13 +243,42 @@ async fn work(
             request_timeout: "2s".to_owned(),
             ids: leased.items.iter().map(|item| item.id.clone()).collect(),
         };
-        let completed = client.complete(&complete).await;
+        let completed = complete_anywhere(&mut servers, &complete).await;
         let mut book = book.lock();
         match completed {
-            Ok(()) => book.completed.extend(payloads),
-            Err(_) => book.maybe_completed.extend(payloads),
+            Completed::Yes => book.completed.extend(payloads),
+            Completed::Maybe => book.maybe_completed.extend(payloads),
+            Completed::Wrong(told) => book.wrong.push(format!("items {payloads:?}: {told}")),
         }
     }
+}
+
+enum Completed {
+    Yes,
+    /// The answer was lost, or there was none in time.
+    Maybe,
+    /// What no server may say to whoever holds a live lease.
+    Wrong(String),
+}
+
+/// Asks again, here and elsewhere, as long as the answer is that nothing was done: a false one would be found out.
+async fn complete_anywhere(servers: &mut Servers, complete: &QueueCompleteRequest) -> Completed {
+    let started = Instant::now();
+    while started.elapsed() < Duration::from_secs(30) {
+        match servers.current().complete(complete).await {
+            Ok(()) => return Completed::Yes,
+            Err(Error::Answered { status: 454, .. } | Error::Connect { .. }) => {}
+            Err(Error::Answered { status: 453, details, .. })
+                if details.get("error").is_some_and(|code| code != "queue.indeterminate") => {}
+            Err(Error::Answered { status: 453, .. } | Error::Lost { .. } | Error::Unreadable { .. }) => {
+                return Completed::Maybe;
+            }
+            Err(wrong) => return Completed::Wrong(wrong.to_string()),
+        }
+        servers.follow();
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    Completed::Maybe
 }
 
 /// Everything that is in the queue.
@@ -236,7 +331,7 @@ fn judge(book: &Book, stored: &[u64]) {
     );
 }
 
-fn free_address() -> String {
+pub(crate) fn free_address() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     listener.local_addr().expect("an address").to_string()
 }

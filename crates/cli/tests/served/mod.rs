@@ -12,6 +12,8 @@ use serde_json::Value;
 pub(crate) struct Server {
     process: Child,
     pub(crate) endpoint: String,
+    /// Where operators ask, if that is elsewhere.
+    pub(crate) admin_endpoint: Option<String>,
     /// An empty home, so that nobody's profiles are found.
     home: tempfile::TempDir,
 }
@@ -26,6 +28,16 @@ pub(crate) fn leasehold(home: &Path) -> Command {
     }
     command.env_remove("XDG_CONFIG_HOME").env("HOME", home).stdin(Stdio::null());
     command
+}
+
+/// The body of a page.
+pub(crate) fn get(endpoint: &str, path: &str) -> String {
+    let address = endpoint.strip_prefix("http://").expect("is an endpoint");
+    let mut stream = TcpStream::connect(address).expect("connects");
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n").expect("sends");
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).expect("answers");
+    reply.split_once("\r\n\r\n").expect("has a body").1.to_owned()
 }
 
 impl Server {
@@ -47,13 +59,15 @@ impl Server {
             .spawn()
             .expect("starts");
         let mut log = BufReader::new(process.stderr.take().expect("piped")).lines();
-        let endpoint = log
+        let event = log
             .by_ref()
             .map(|line| serde_json::from_str::<Value>(&line.expect("is text")).expect("is JSON"))
-            .find_map(|event| Some(event["url"].as_str()?.to_owned()))
+            .find(|event| event["url"].is_string())
             .expect("says where it listens");
         std::thread::spawn(move || log.for_each(drop));
-        Server { process, endpoint, home }
+        let url = |field: &str| event[field].as_str().map(str::to_owned);
+        let endpoint = url("url").expect("is text");
+        Server { process, endpoint, admin_endpoint: url("admin_url"), home }
     }
 
     pub(crate) fn home(&self) -> &Path {
@@ -83,14 +97,10 @@ impl Server {
         Ran::from(running.wait_with_output().expect("ends"))
     }
 
-    /// The body of a page.
+    /// The body of a page, from where operators ask.
     pub(crate) fn get(&self, path: &str) -> String {
-        let address = self.endpoint.strip_prefix("http://").expect("is an endpoint");
-        let mut stream = TcpStream::connect(address).expect("connects");
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n").expect("sends");
-        let mut reply = String::new();
-        stream.read_to_string(&mut reply).expect("answers");
-        reply.split_once("\r\n\r\n").expect("has a body").1.to_owned()
+        let endpoint = self.admin_endpoint.as_ref().unwrap_or(&self.endpoint);
+        get(endpoint, path)
     }
 
     /// What must succeed, and its JSON.

@@ -68,3 +68,26 @@ async fn every_answer_is_named() {
     let (first, second) = (named(http::Request::post("/")).await, named(http::Request::get("/")).await);
     assert!(!first.is_empty() && first != second, "{first} {second}");
 }
+
+#[tokio::test]
+async fn scrapes_are_counted_under_the_names_that_dashboards_of_querator_know() {
+    let server = Running::start(config("memory:")).await;
+    let value = |text: &str, name: &str| -> u64 {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.unwrap_or_else(|| panic!("no {name}: {text}")).parse().expect("a number")
+    };
+    let requests = |text: &str, code: &str| {
+        value(text, &format!("promhttp_metric_handler_requests_total{{code=\"{code}\"}}"))
+    };
+    let (first, second) = (metrics(&server).await, metrics(&server).await);
+    // Other tests of this process scrape, too.
+    assert!(requests(&second, "200") > requests(&first, "200"), "{second}");
+    assert_eq!((requests(&first, "500"), requests(&first, "503")), (0, 0));
+    assert!(
+        value(&second, "promhttp_metric_handler_requests_in_flight") >= 1,
+        "the scrape itself is one: {second}"
+    );
+    for kind in ["requests_total counter", "requests_in_flight gauge"] {
+        assert!(first.contains(&format!("# TYPE promhttp_metric_handler_{kind}")), "{first}");
+    }
+}

@@ -1,4 +1,5 @@
 use clap::Args;
+use leasehold_api::queue::QueueInfo;
 
 use super::transfer::{Pace, transfer};
 use crate::failure::Failure;
@@ -7,7 +8,8 @@ use crate::target::Target;
 
 /// Give the items of a dead queue another chance in the queue they came from.
 ///
-/// At least once, as 'queue move': what is interrupted between the two queues is in both, and nothing is lost.
+/// At least once, as 'queue move': what is interrupted between the two queues is in both, and nothing is lost. Only from
+/// the dead queue of DESTINATION, so that the two cannot be mistaken for each other; 'queue move' takes any two.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  leasehold queue redrive orders-dead orders --limit 10")]
 pub(super) struct Redrive {
@@ -23,6 +25,20 @@ pub(super) struct Redrive {
 
 impl Redrive {
     pub(super) async fn run(self, target: &Target) -> Result<Done, Failure> {
-        transfer(target, &self.dead, &self.destination, self.pace).await
+        let is_its_dead_queue = |destination: &QueueInfo| match destination.dead_queue == self.dead {
+            true => Ok(()),
+            false => Err(not_its_dead_queue(&self.dead, destination)),
+        };
+        transfer(target, &self.dead, &self.destination, self.pace, is_its_dead_queue).await
     }
+}
+
+fn not_its_dead_queue(dead: &str, destination: &QueueInfo) -> Failure {
+    let its = match destination.dead_queue.as_str() {
+        "" => "it has none".to_owned(),
+        its => format!("that is '{its}'"),
+    };
+    let name = &destination.queue_name;
+    Failure::input(format!("'{dead}' is not the dead queue of '{name}': {its}"))
+        .next(format!("'leasehold queue move {dead} {name}' moves between any two"))
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use leasehold_api::queue::{QueueLeaseItem, QueueProduceItem, QueuesInfoRequest};
+use leasehold_api::queue::{QueueInfo, QueueLeaseItem, QueueProduceItem, QueuesInfoRequest};
 use leasehold_client::Error;
 use leasehold_client::ndjson::PRODUCE_ROOM;
 use leasehold_core::duration;
@@ -54,15 +54,17 @@ const PRODUCE_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Move {
     pub(super) async fn run(self, target: &Target) -> Result<Done, Failure> {
-        transfer(target, &self.source, &self.destination, self.pace).await
+        transfer(target, &self.source, &self.destination, self.pace, |_| Ok(())).await
     }
 }
 
+/// Moves what is ready, if `permits` takes the destination.
 pub(super) async fn transfer(
     target: &Target,
     source: &str,
     destination: &str,
     pace: Pace,
+    permits: impl Fn(&QueueInfo) -> Result<(), Failure>,
 ) -> Result<Done, Failure> {
     if source == destination {
         return Err(Failure::input("source and destination are the same queue"));
@@ -70,7 +72,8 @@ pub(super) async fn transfer(
     let client = target.client()?;
     // Nothing is leased, and no attempt spent, for a queue that is not there. Who may not ask finds out by producing.
     match client.queue_info(&QueuesInfoRequest { queue_name: destination.to_owned() }).await {
-        Ok(_) | Err(Error::Answered { status: 403, .. }) => {}
+        Ok(info) => permits(&info)?,
+        Err(Error::Answered { status: 403, .. }) => {}
         Err(error) => return Err(error.into()),
     }
     let mut consumer = Consumer::new(&client, source, pace.batch_size, pace.timeout);

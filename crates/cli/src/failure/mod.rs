@@ -1,3 +1,5 @@
+mod next_step;
+
 use std::borrow::Cow;
 use std::error::Error;
 use std::fmt::Write as _;
@@ -5,6 +7,9 @@ use std::process::ExitCode;
 
 use leasehold_client::{Error as ClientError, ndjson};
 use leasehold_core::Class;
+
+pub(crate) use self::next_step::next_step;
+use self::next_step::{REACHABLE, how_to_reach, how_to_start};
 
 /// What a command could not do, ready to be shown to a person and told apart by a script.
 #[derive(Debug)]
@@ -150,67 +155,21 @@ impl From<leasehold_server::Error> for Failure {
     }
 }
 
-/// What lets a server start that did not.
-fn how_to_start(error: &leasehold_server::Error) -> Option<&'static str> {
-    use leasehold_server::Error;
-    use std::io::ErrorKind::{AddrInUse, InvalidInput, PermissionDenied};
-    match error {
-        Error::StoreScheme { scheme } if LOCKS_ONLY.contains(&scheme.as_str()) => {
-            Some("it keeps locks, not queues: name it with --locks")
-        }
-        Error::Listen { source, .. } => match source.kind() {
-            AddrInUse => {
-                Some("stop what listens there, or choose another with --address; port 0 takes a free one")
-            }
-            PermissionDenied => {
-                Some("choose a port from 1024 on with --address, or give it the right to use this one")
-            }
-            InvalidInput => Some("write it like 127.0.0.1:2319"),
-            _ => Some("choose another with --address"),
-        },
-        Error::Embedded(inner) => how_to_open(inner),
-        Error::ConfigUnreadable { .. } => Some("check the path given with --config"),
-        Error::ConfigMalformed { .. } => {
-            Some("correct it; 'leasehold config check FILE' reads it without starting anything")
-        }
-        _ => None,
-    }
-}
-
-/// Stores that have no queues.
-const LOCKS_ONLY: [&str; 5] = ["firestore", "redis", "rediss", "redis-cluster", "rediss-cluster"];
-
-fn how_to_open(error: &leasehold_embedded::Error) -> Option<&'static str> {
-    use leasehold_embedded::Error;
-    match error {
-        Error::InUse { .. } => {
-            Some("stop that process, ask it as a server, or choose another folder with --store")
-        }
-        Error::Folder { .. } | Error::NotAFolder { .. } => {
-            Some("choose a folder with --store that can be made and written")
-        }
-        Error::Format { .. } => Some("use the release that wrote it: it can export what is inside"),
-        Error::Damaged { .. } => {
-            Some("restore it from a backup; 'leasehold doctor --store FOLDER' says more")
-        }
-        _ => None,
-    }
-}
-
 impl From<leasehold_locks::Error> for Failure {
     fn from(error: leasehold_locks::Error) -> Self {
         use std::error::Error as _;
         // A server in between says best what helps.
         let through_server = error.source().and_then(|source| source.downcast_ref::<ClientError>());
+        let of_database = error.source().and_then(|source| source.downcast_ref::<leasehold_txn::Error>());
         let next = match (&error, through_server) {
             (leasehold_locks::Error::Indeterminate { .. }, _) => {
                 Some("it may have been done: 'leasehold lock lookup KEY' says")
             }
             (_, Some(client)) => next_step(client),
             (leasehold_locks::Error::Store { .. }, None) if error.class() == Class::Unavailable => {
-                Some("check that the store runs and can be reached: 'leasehold doctor --store URL'")
+                Some(REACHABLE)
             }
-            _ => None,
+            _ => of_database.and_then(how_to_reach),
         };
         Failure { next: next.map(str::to_owned), ..Failure::new(error.code(), error.class(), error) }
     }
@@ -218,13 +177,19 @@ impl From<leasehold_locks::Error> for Failure {
 
 impl From<leasehold_persistence::Error> for Failure {
     fn from(error: leasehold_persistence::Error) -> Self {
-        Failure::new(error.code(), error.class(), error)
+        use leasehold_persistence::Error;
+        let next = match &error {
+            Error::Unavailable { source: Some(source), .. } => how_to_reach(source),
+            _ => None,
+        };
+        Failure { next: next.map(str::to_owned), ..Failure::new(error.code(), error.class(), error) }
     }
 }
 
 impl From<leasehold_txn::Error> for Failure {
     fn from(error: leasehold_txn::Error) -> Self {
-        Failure::new(error.code(), error.class(), error)
+        let next = how_to_reach(&error);
+        Failure { next: next.map(str::to_owned), ..Failure::new(error.code(), error.class(), error) }
     }
 }
 
@@ -263,48 +228,4 @@ impl From<ClientError> for Failure {
         let code = told.map_or(Cow::Borrowed(error.code()), Cow::Owned);
         Failure { code, class: error.class(), source: error.into(), next }
     }
-}
-
-/// What helps against most refusals of a server, where anything does.
-pub(crate) fn next_step(error: &ClientError) -> Option<&'static str> {
-    match error {
-        ClientError::Connect { .. } if is_tls_refused(error) => Some(
-            "it does not speak TLS there: write http:// instead of https://, or turn TLS on at the server",
-        ),
-        ClientError::Connect { .. } => Some(
-            "start a server with 'leasehold serve', or name another with --endpoint or LEASEHOLD_ENDPOINT",
-        ),
-        ClientError::Lost { .. } => Some("it may have been done: look before you repeat it"),
-        ClientError::Unreadable { .. } => Some("check that the endpoint is a leasehold server"),
-        ClientError::Answered { status: 401, .. } => {
-            Some("give a valid key with --api-key, LEASEHOLD_API_KEY or --profile")
-        }
-        ClientError::Answered { status: 403, .. } => {
-            Some("ask for a role with this permission: 'leasehold binding create'")
-        }
-        ClientError::Answered { status: 454, details, .. } => {
-            match details.get("error").map(String::as_str) {
-                Some("queue.produce_timeout" | "queue.storage" | "queue.partition_failing") => Some(
-                    "try again; if it stays so, the server's log says what its store lacks, and 'leasehold doctor' looks",
-                ),
-                _ => Some("try again"),
-            }
-        }
-        ClientError::Answered { message, .. } if message.starts_with("queue does not exist") => {
-            Some("create it with 'leasehold queue create'")
-        }
-        _ => None,
-    }
-}
-
-/// What answered the first bytes of a handshake was not one.
-fn is_tls_refused(error: &ClientError) -> bool {
-    let mut cause = error.source();
-    while let Some(found) = cause {
-        if found.to_string().contains("InvalidContentType") {
-            return true;
-        }
-        cause = found.source();
-    }
-    false
 }
