@@ -186,7 +186,7 @@ pub async fn items_that_wait_are_bounded_in_bytes<H: Harness>(served: &mut Serve
     let held = tokio::spawn(async move { engine.produce(request).await });
     served.until(|| async { served.stats("jobs").await.produce_waiting == 1 }).await;
     assert_eq!(
-        words(served.try_produce("jobs", &["x"], SHORT).await),
+        words(served.try_produce("jobs", &["x"], PATIENCE).await),
         "queue is overloaded; try again later"
     );
     served.engine.unpause(&name("jobs")).await.expect("unpause");
@@ -228,8 +228,8 @@ pub async fn shutdown_answers_everyone<H: Harness>(served: &mut Served<H>) {
     assert_eq!(words(lease.await.expect("it ends")), "queue is shutting down");
     assert_eq!(words(produce.await.expect("it ends")), "queue is shutting down");
     let stopped = "service is shutting down";
-    assert_eq!(words(served.try_produce("jobs", &["x"], SHORT).await), stopped);
-    assert_eq!(words(served.try_lease("jobs", 1, SHORT).await), stopped);
+    assert_eq!(words(served.try_produce("jobs", &["x"], PATIENCE).await), stopped);
+    assert_eq!(words(served.try_lease("jobs", 1, PATIENCE).await), stopped);
     assert_eq!(words(served.engine.stats(&name("jobs")).await), stopped);
     assert_eq!(words(served.try_create("new", |_| {}).await), stopped);
     served.engine.shutdown().await;

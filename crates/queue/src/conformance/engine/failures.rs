@@ -9,6 +9,12 @@ use super::served::{
 use crate::conformance::Harness;
 use crate::{ClearRequest, Error, ImportItem};
 
+/// How long the engine waits for a store that does not answer: longer than a busy machine needs for one that does.
+const STORAGE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// A request is at work within this time, so that what becomes of it is the store's doing.
+const TAKEN_WITHIN: Duration = Duration::from_millis(500);
+
 /// A write that failed is tried in another partition; an answer of success means stored.
 pub async fn failed_produce_goes_to_another_partition<H: Harness>(served: &mut Served<H>) {
     served.create_with("jobs", |queue| queue.requested_partitions = 2).await;
@@ -145,8 +151,8 @@ pub async fn lost_answer_of_a_retry_is_settled<H: Harness>(served: &mut Served<H
 pub async fn store_that_hangs_does_not_hang_callers<H: Harness>(served: &mut Served<H>) {
     served
         .reconfigure(|config| {
-            config.storage_timeout = Duration::from_millis(200) * H::SHORTENED;
-            config.open_timeout = Duration::from_millis(200) * H::SHORTENED;
+            config.storage_timeout = STORAGE_TIMEOUT;
+            config.open_timeout = STORAGE_TIMEOUT;
         })
         .await;
     served.create("jobs").await;
@@ -170,11 +176,11 @@ pub async fn store_that_hangs_does_not_hang_callers<H: Harness>(served: &mut Ser
 
 /// A write that nobody can settle in time is unknown, and says so.
 pub async fn outcome_that_stays_unknown_is_said_to_be<H: Harness>(served: &mut Served<H>) {
-    served.reconfigure(|config| config.storage_timeout = Duration::from_millis(100) * H::SHORTENED).await;
+    served.reconfigure(|config| config.storage_timeout = STORAGE_TIMEOUT).await;
     served.create("jobs").await;
     served.faults.always("open", None, Fault::Unavailable);
     served.faults.once("produce", Fault::LostAnswer);
-    let answer = served.try_produce("jobs", &["a"], SHORT).await;
+    let answer = served.try_produce("jobs", &["a"], TAKEN_WITHIN).await;
     assert!(matches!(answer, Err(Error::Indeterminate { operation: "produce", .. })), "{answer:?}");
     served.faults.heal();
     assert_eq!(payloads(&served.lease("jobs", 10).await.items), ["a"]);
@@ -182,12 +188,12 @@ pub async fn outcome_that_stays_unknown_is_said_to_be<H: Harness>(served: &mut S
 
 /// A client whose lease nobody could settle in time may ask again.
 pub async fn client_may_ask_again_after_an_unknown_outcome<H: Harness>(served: &mut Served<H>) {
-    served.reconfigure(|config| config.storage_timeout = Duration::from_millis(100) * H::SHORTENED).await;
+    served.reconfigure(|config| config.storage_timeout = STORAGE_TIMEOUT).await;
     served.create("jobs").await;
     served.produce("jobs", &["a", "b"]).await;
     served.faults.always("open", None, Fault::Unavailable);
     served.faults.once("lease", Fault::LostAnswer);
-    let request = || crate::LeaseRequest { timeout: SHORT, ..lease_request("jobs", "c", 1) };
+    let request = || crate::LeaseRequest { timeout: TAKEN_WITHIN, ..lease_request("jobs", "c", 1) };
     let answer = served.engine.lease(request()).await;
     assert!(matches!(answer, Err(Error::Indeterminate { operation: "lease", .. })), "{answer:?}");
     let answer = served.engine.lease(request()).await;
@@ -205,7 +211,7 @@ pub async fn fenced_partition_steps_down_until_reload<H: Harness>(served: &mut S
     let request =
         crate::ProduceRequest { queue: name("jobs"), timeout: PATIENCE, items: vec![new_item("b")] };
     second.produce(request).await.expect("the second server takes the partition");
-    let answer = served.try_produce("jobs", &["lost"], SHORT).await;
+    let answer = served.try_produce("jobs", &["lost"], TAKEN_WITHIN).await;
     assert!(matches!(answer, Err(Error::ProduceTimeout)), "{answer:?}");
     let overview = served.engine.overview().await;
     let error = overview[0].partitions[0].last_error.as_ref().expect("it says why");
