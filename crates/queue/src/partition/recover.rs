@@ -8,15 +8,24 @@ use std::collections::HashMap;
 use super::Partition;
 use super::change::{ChangeBatch, Lost};
 use super::health::Health;
-use super::turn::{Settled, TurnBatch};
+use super::lease::LeaseBatch;
+use super::produce::ProduceBatch;
 use crate::queue::message::Report;
 use crate::store::{Result, StoreError, Verdict};
 use crate::{Item, ItemId};
 
+/// A write that may have happened.
+#[derive(Debug)]
+pub(super) enum Unsettled {
+    Produce(ProduceBatch),
+    Lease(LeaseBatch),
+    Change(ChangeBatch),
+}
+
 impl Partition {
     /// A write has failed. One that may have happened is settled at once if the store lets us, else when it is back;
     /// in a row of failures not before the partition has rested.
-    pub(super) async fn failed(&mut self, error: &StoreError, write: TurnBatch) {
+    pub(super) async fn failed(&mut self, error: &StoreError, write: Unsettled) {
         self.mark_failed(error);
         if matches!(error, StoreError::Indeterminate { .. }) {
             // The router must send nothing here while nobody knows how long this takes.
@@ -26,7 +35,7 @@ impl Partition {
                 self.recover().await;
             }
         } else {
-            self.undo(write, error).await;
+            self.undo(write, error);
         }
     }
 
@@ -56,66 +65,45 @@ impl Partition {
         Ok(())
     }
 
-    /// Looks at what is stored, part by part: where a store has one write for all of them, they agree.
-    async fn settle(&mut self, write: TurnBatch) -> Result<(), (StoreError, TurnBatch)> {
-        let items = match self.store.fetch(&write.ids()).await {
+    async fn settle(&mut self, write: Unsettled) -> Result<(), (StoreError, Unsettled)> {
+        let ids = match &write {
+            Unsettled::Produce(batch) => vec![batch.witness()],
+            Unsettled::Lease(batch) => batch.picks.iter().map(|pick| pick.id).collect(),
+            Unsettled::Change(batch) => batch.ids(),
+        };
+        let items = match self.store.fetch(&ids).await {
             Ok(items) => items,
             Err(error) => return Err((error, write)),
         };
-        let items: HashMap<ItemId, Item> = items.into_iter().map(|item| (item.id, item)).collect();
-        let TurnBatch { produce, mut lease, change } = write;
-        let mut settled = Settled::default();
-        if let Some(batch) = produce {
-            if items.contains_key(&batch.witness()) {
-                let direct = self.settle_produce(batch, &mut settled);
-                if let Some(lease) = &mut lease {
-                    lease.direct = direct;
-                }
-            } else {
-                batch.undo(&mut settled);
+        match write {
+            Unsettled::Produce(batch) if items.is_empty() => self.undo_produce(batch),
+            Unsettled::Produce(batch) => self.settle_produce(batch),
+            Unsettled::Lease(batch) => {
+                let leased: Vec<Item> = items.into_iter().filter(|item| item.is_leased).collect();
+                self.settle_lease(batch, leased);
             }
+            Unsettled::Change(batch) => self.settle_lost_change(batch, items).await,
         }
-        if let Some(batch) = lease {
-            let picked = batch.picks.iter().filter_map(|pick| items.get(&pick.id));
-            let leased = picked.filter(|item| item.is_leased).cloned().collect();
-            self.settle_lease(batch, leased, &mut settled);
-        }
-        if let Some(batch) = change {
-            self.settle_lost_change(batch, &items, &mut settled);
-        }
-        self.tell(settled).await;
         Ok(())
     }
 
-    fn settle_lost_change(
-        &mut self,
-        mut batch: ChangeBatch,
-        items: &HashMap<ItemId, Item>,
-        settled: &mut Settled,
-    ) {
-        let mut lost = batch.lost(items);
+    async fn settle_lost_change(&mut self, mut batch: ChangeBatch, items: Vec<Item>) {
+        let items: HashMap<ItemId, Item> = items.into_iter().map(|item| (item.id, item)).collect();
+        let mut lost = batch.lost(&items);
         let undone = batch.split_off(&mut lost, Lost::DidNotHappen);
         let unknown = batch.split_off(&mut lost, Lost::Unknown);
         let source: Box<dyn std::error::Error + Send + Sync> = "the answer of the store was lost".into();
-        undone.undo(&StoreError::Unavailable { operation: "change", source }, settled);
-        unknown.give_up(settled);
+        self.undo_change(undone, &StoreError::Unavailable { operation: "change", source });
+        self.give_up_change(unknown);
         let verdicts = vec![Verdict::Done; batch.len()];
-        self.settle_change(batch, verdicts, settled);
+        self.settle_change(batch, verdicts).await;
     }
 
-    /// Nothing of it was written.
-    pub(super) async fn undo(&mut self, write: TurnBatch, error: &StoreError) {
-        let TurnBatch { produce, lease, change } = write;
-        let mut settled = Settled::default();
-        if let Some(batch) = produce {
-            batch.undo(&mut settled);
+    fn undo(&mut self, write: Unsettled, error: &StoreError) {
+        match write {
+            Unsettled::Produce(batch) => self.undo_produce(batch),
+            Unsettled::Lease(batch) => self.undo_lease(batch),
+            Unsettled::Change(batch) => self.undo_change(batch, error),
         }
-        if let Some(batch) = lease {
-            self.settle_lease(batch, Vec::new(), &mut settled);
-        }
-        if let Some(batch) = change {
-            batch.undo(error, &mut settled);
-        }
-        self.tell(settled).await;
     }
 }

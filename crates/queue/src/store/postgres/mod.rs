@@ -25,7 +25,6 @@ pub(in crate::store) mod script;
 pub(in crate::store) mod statements;
 mod stats;
 mod table;
-mod turn;
 mod upkeep;
 pub(in crate::store) mod values;
 mod window;

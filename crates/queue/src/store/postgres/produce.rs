@@ -13,33 +13,22 @@ use crate::store::{Placement, Result, WriteMax};
 use crate::{Item, ItemId};
 
 pub(super) async fn produce(partition: &mut PostgresPartition, items: &[Item]) -> Result<Vec<Placement>> {
-    admit_all(partition, items)?;
+    items.iter().try_for_each(admitted)?;
+    fits(&partition.place.write_max(), items)?;
     let placements = if items.iter().all(is_plain) {
         place_plain(partition, items).await?;
         vec![Placement::Placed; items.len()]
     } else {
         import(partition, items).await?
     };
-    let placed = items.iter().zip(&placements).filter(|(_, placement)| **placement == Placement::Placed);
-    note(partition, placed.map(|(item, _)| item));
-    Ok(placements)
-}
-
-/// Refuses what the tables cannot hold.
-pub(super) fn admit_all(partition: &PostgresPartition, items: &[Item]) -> Result<()> {
-    items.iter().try_for_each(admitted)?;
-    fits(&partition.place.write_max(), items)
-}
-
-/// Keeps in mind what was stored.
-pub(super) fn note<'a>(partition: &mut PostgresPartition, items: impl IntoIterator<Item = &'a Item>) {
     let mut placed = 0;
-    for item in items {
+    for (item, _) in items.iter().zip(&placements).filter(|(_, placement)| **placement == Placement::Placed) {
         partition.window.place(item);
         partition.floors.place(item);
         placed += 1;
     }
     partition.upkeep.added(placed);
+    Ok(placements)
 }
 
 /// Whether the table's defaults say what the shorter statement does not.
@@ -78,10 +67,10 @@ fn admitted(item: &Item) -> Result<()> {
 }
 
 /// The columns of items.
-pub(super) struct Columns<'a>(pub(super) &'a [Item]);
+struct Columns<'a>(&'a [Item]);
 
 impl<'a> Columns<'a> {
-    pub(super) fn of<T>(&self, column: impl Fn(&'a Item) -> T) -> Vec<T> {
+    fn of<T>(&self, column: impl Fn(&'a Item) -> T) -> Vec<T> {
         self.0.iter().map(column).collect()
     }
 }
