@@ -100,7 +100,7 @@ pub(crate) async fn audit(store: &str, blow: Blow, blows: u32, strike: impl Fn(u
     let address = free_address();
     let mut server = Server::started(store, &address);
     let client = client(&address);
-    let load = Load::start(&[client.clone()]).await;
+    let load = Load::start(std::slice::from_ref(&client)).await;
     for number in 0..blows {
         let pause = 100 + u64::from(std::process::id().wrapping_mul(number + 7) % 300);
         tokio::time::sleep(Duration::from_millis(pause)).await;
