@@ -21,7 +21,8 @@ use tokio_postgres::{Client, NoTls};
 /// Keys a task goes through, so that each finds its counter and no lock, as in steady work.
 const KEYS: usize = 50;
 const TASKS_FUSED: usize = 128;
-const FUNCTIONS: &str = "syncguard_locks_acquire_2, syncguard_locks_acquires_1, syncguard_locks_release_1, syncguard_locks_releases_1";
+const FUNCTIONS: &str = "syncguard_locks_acquire_3, syncguard_locks_acquires_1, syncguard_locks_release_2, syncguard_locks_releases_2, \
+    syncguard_locks_extend_1, syncguard_locks_lookup_key_1, syncguard_locks_lookup_id_1";
 
 /// Measures locks on PostgreSQL.
 #[derive(Debug, Parser)]

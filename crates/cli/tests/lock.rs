@@ -198,7 +198,7 @@ fn run_stops_the_command_when_the_lock_is_lost() {
             "run",
             "nightly",
             "--ttl",
-            "2s",
+            "10s",
             "--",
             "sh",
             "-c",

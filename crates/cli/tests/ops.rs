@@ -152,7 +152,7 @@ fn shown() -> BTreeMap<String, BTreeSet<String>> {
     let server = Server::start();
     server.json(&["queue", "create", "orders"]);
     server.json(&["queue", "produce", "orders", "--payload", "x"]);
-    server.run(&["queue", "drain", "orders", "--timeout", "50ms"]).ok();
+    server.run(&["queue", "drain", "orders", "--timeout", "1s"]).ok();
     let acquired = server.json(&["lock", "acquire", "billing"]);
     server.json(&["lock", "release", acquired["lockId"].as_str().expect("has an id")]);
     let scraped = server.get("/metrics");

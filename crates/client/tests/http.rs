@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use leasehold_api::queue::QueuesListRequest;
 use leasehold_client::{Client, Endpoint, HttpBackend, Options};
-use leasehold_core::{Class, Key, LockCode, LockId, ManualClock, Timestamp, Ttl};
+use leasehold_core::{Class, Fence, Key, LockCode, LockId, ManualClock, Timestamp, Ttl};
 use leasehold_locks::backend::memory::MemoryBackend;
 use leasehold_locks::conformance::Harness;
 use leasehold_locks::{AcquireRequest, Error, LockBackend, lock_conformance};
@@ -15,6 +15,7 @@ use tokio::task::JoinHandle;
 
 struct Http {
     address: std::net::SocketAddr,
+    locks: Arc<MemoryBackend>,
     clock: ManualClock,
     server: JoinHandle<()>,
 }
@@ -27,10 +28,10 @@ impl Harness for Http {
         // The contenders of a case come over eight clients, each of which keeps its connections for later.
         config.limits.connections = 10_000;
         let locks = Arc::new(MemoryBackend::with_clock(Arc::new(clock.clone())));
-        let server = Server::bind_with_locks(&config, locks).await.expect("binds");
+        let server = Server::bind_with_locks(&config, locks.clone()).await.expect("binds");
         let address = server.address();
         let server = tokio::spawn(async move { server.run(std::future::pending()).await.expect("serves") });
-        Http { address, clock, server }
+        Http { address, locks, clock, server }
     }
 
     async fn client(&self) -> Arc<dyn LockBackend> {
@@ -39,6 +40,10 @@ impl Harness for Http {
 
     async fn advance(&self, duration: Duration) {
         self.clock.advance(duration);
+    }
+
+    async fn count_to(&self, key: &Key, fence: Fence) {
+        self.locks.count_to(key, fence);
     }
 
     fn clock_slack(&self) -> Duration {

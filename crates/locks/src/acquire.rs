@@ -1,5 +1,7 @@
 //! Getting a key: one try, or tries until a deadline.
 
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use leasehold_core::{Deadline, Fence, Key, LockId, Ttl};
@@ -127,12 +129,11 @@ enum Attempt {
 }
 
 async fn attempt(locks: &Locks, request: &AcquireRequest, from: LockIdFrom) -> Result<Attempt> {
-    let mut sent = Sent { locks, request, settled: from == LockIdFrom::Caller };
     let sent_at = Instant::now();
-    let answer = locks.backend().acquire(request).await;
-    if !matches!(answer, Err(Error::Indeterminate { .. })) {
-        sent.settled = true;
-    }
+    let answer = match from {
+        LockIdFrom::Us => Sent::start(locks, request).await,
+        LockIdFrom::Caller => locks.backend().acquire(request).await,
+    };
     match answer? {
         AcquireOutcome::Held { free_in } => Ok(Attempt::Held { free_in }),
         AcquireOutcome::Acquired(grant) => {
@@ -148,23 +149,53 @@ async fn attempt(locks: &Locks, request: &AcquireRequest, from: LockIdFrom) -> R
     }
 }
 
-/// A request on its way. Dropped before its answer was read, nobody would know its lock id: it is given back.
-struct Sent<'a> {
-    locks: &'a Locks,
-    request: &'a AcquireRequest,
-    settled: bool,
+/// A request on its way, under an id that nobody else knows: what it may have taken is given back if its answer is not read, or
+/// does not tell.
+struct Sent {
+    locks: Locks,
+    lock_id: LockId,
+    /// `None` once it has been read.
+    answer: Option<Pin<Box<dyn Future<Output = Result<AcquireOutcome>> + Send>>>,
 }
 
-impl Drop for Sent<'_> {
-    fn drop(&mut self) {
-        if self.settled {
-            return;
+impl Sent {
+    fn start(locks: &Locks, request: &AcquireRequest) -> Self {
+        let (asked, request) = (locks.clone(), request.clone());
+        let lock_id = request.lock_id;
+        let answer = Box::pin(async move { asked.backend().acquire(&request).await });
+        Sent { locks: locks.clone(), lock_id, answer: Some(answer) }
+    }
+
+    /// Best effort: the ttl ends the hold at the latest.
+    async fn give_back(locks: Locks, lock_id: LockId) {
+        let _ = locks.backend().release(&lock_id).await;
+    }
+}
+
+impl Future for Sent {
+    type Output = Result<AcquireOutcome>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let answer = self.answer.as_mut().expect("polled until it is ready and no longer");
+        let answer = ready!(answer.as_mut().poll(context));
+        self.answer = None;
+        if matches!(answer, Err(Error::Indeterminate { .. })) {
+            tokio::spawn(Sent::give_back(self.locks.clone(), self.lock_id));
         }
+        Poll::Ready(answer)
+    }
+}
+
+impl Drop for Sent {
+    /// The request goes on until it is answered: a release that is sent now might reach the store before it.
+    fn drop(&mut self) {
+        let Some(answer) = self.answer.take() else { return };
         let Ok(runtime) = Handle::try_current() else { return };
-        let (locks, lock_id) = (self.locks.clone(), self.request.lock_id);
+        let (locks, lock_id) = (self.locks.clone(), self.lock_id);
         runtime.spawn(async move {
-            // Best effort: the ttl ends the hold at the latest.
-            let _ = locks.backend().release(&lock_id).await;
+            if let Ok(AcquireOutcome::Acquired(_)) | Err(Error::Indeterminate { .. }) = answer.await {
+                Sent::give_back(locks, lock_id).await;
+            }
         });
     }
 }

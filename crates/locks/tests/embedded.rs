@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use leasehold_core::{Key, LockId, ManualClock, Timestamp, Ttl};
-use leasehold_embedded::Store;
+use leasehold_core::{Fence, Key, LockId, ManualClock, Timestamp, Ttl};
+use leasehold_embedded::{Store, Written};
 use leasehold_locks::backend::embedded::EmbeddedBackend;
 use leasehold_locks::conformance::Harness;
 use leasehold_locks::{AcquireOutcome, AcquireRequest, Grant, LockBackend, LookupBy, lock_conformance};
@@ -14,6 +14,7 @@ use tempfile::TempDir;
 
 struct Embedded {
     backend: Arc<EmbeddedBackend>,
+    store: Store,
     clock: ManualClock,
     _folder: TempDir,
 }
@@ -23,8 +24,8 @@ impl Harness for Embedded {
         let folder = tempfile::tempdir().expect("temporary folder");
         let clock = ManualClock::new(Timestamp::from_millis(1_700_000_000_000));
         let store = Store::open(folder.path()).expect("opens");
-        let backend = EmbeddedBackend::with_clock(store, Arc::new(clock.clone())).expect("opens");
-        Embedded { backend: Arc::new(backend), clock, _folder: folder }
+        let backend = EmbeddedBackend::with_clock(store.clone(), Arc::new(clock.clone())).expect("opens");
+        Embedded { backend: Arc::new(backend), store, clock, _folder: folder }
     }
 
     async fn client(&self) -> Arc<dyn LockBackend> {
@@ -33,6 +34,16 @@ impl Harness for Embedded {
 
     async fn advance(&self, duration: Duration) {
         self.clock.advance(duration);
+    }
+
+    async fn count_to(&self, key: &Key, fence: Fence) {
+        const FENCES: redb::TableDefinition<'_, &str, u64> = redb::TableDefinition::new("locks.fences");
+        let key = key.clone();
+        let counted = self.store.write_blocking(move |write| {
+            write.open_table(FENCES)?.insert(key.as_str(), fence.as_u64())?;
+            Ok(Written::Changed(()))
+        });
+        counted.expect("writes");
     }
 
     fn clock_slack(&self) -> Duration {

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use firestore_store::Project;
+use firestore_store::peer::put;
 use leasehold_locks::conformance::Harness;
-use leasehold_locks::{LockBackend, lock_conformance};
+use leasehold_locks::{Fence, Key, LockBackend, lock_conformance};
 
 struct Firestore(Project);
 
@@ -22,6 +23,13 @@ impl Harness for Firestore {
 
     async fn advance(&self, duration: Duration) {
         self.0.clock.advance(duration);
+    }
+
+    async fn count_to(&self, key: &Key, fence: Fence) {
+        let (project, path) = (self.0.name.clone(), format!("fence_counters/fence:{}", key.as_str()));
+        let fields = serde_json::json!({ "fence": { "stringValue": fence.to_string() } });
+        let put = tokio::task::spawn_blocking(move || put(&project, &path, &fields));
+        put.await.expect("counts");
     }
 
     fn clock_slack(&self) -> Duration {

@@ -18,9 +18,11 @@ use tokio::time::Instant;
 /// A store whose writes a test can make fail, hang, or lose their answers.
 #[derive(Debug)]
 struct Faulty {
-    inner: MemoryBackend,
+    inner: Arc<MemoryBackend>,
     faults: Mutex<Faults>,
     released: Notify,
+    /// Lets a slow write be done.
+    done: Arc<Notify>,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -41,13 +43,20 @@ enum Fault {
     Hangs,
     /// Done, and the answer lost.
     LosesAnswer,
+    /// Done once the test lets it, whether or not somebody waits for the answer.
+    IsSlow,
 }
 
 impl Faulty {
     fn new() -> Arc<Self> {
         let clock = ManualClock::new(Timestamp::from_millis(1_700_000_000_000));
-        let inner = MemoryBackend::with_clock(Arc::new(clock));
-        Arc::new(Faulty { inner, faults: Mutex::default(), released: Notify::new() })
+        let inner = Arc::new(MemoryBackend::with_clock(Arc::new(clock)));
+        Arc::new(Faulty {
+            inner,
+            faults: Mutex::default(),
+            released: Notify::new(),
+            done: Arc::new(Notify::new()),
+        })
     }
 
     fn set(&self, change: impl FnOnce(&mut Faults)) {
@@ -59,10 +68,11 @@ impl Faulty {
     }
 }
 
-async fn through<T>(
+async fn through<T: Send + 'static>(
     operation: &'static str,
     fault: Fault,
-    work: impl Future<Output = Result<T>>,
+    done: &Arc<Notify>,
+    work: impl Future<Output = Result<T>> + Send + 'static,
 ) -> Result<T> {
     match fault {
         Fault::None => work.await,
@@ -76,6 +86,14 @@ async fn through<T>(
             work.await?;
             Err(Error::Indeterminate { operation, source: "told to lose the answer".into() })
         }
+        Fault::IsSlow => {
+            let done = done.clone();
+            let doing = tokio::spawn(async move {
+                done.notified().await;
+                work.await
+            });
+            doing.await.expect("the memory does not panic")
+        }
     }
 }
 
@@ -83,11 +101,13 @@ async fn through<T>(
 impl LockBackend for Faulty {
     async fn acquire(&self, request: &AcquireRequest) -> Result<AcquireOutcome> {
         let fault = self.faults.lock().acquire;
-        through("acquire", fault, self.inner.acquire(request)).await
+        let (inner, request) = (self.inner.clone(), request.clone());
+        through("acquire", fault, &self.done, async move { inner.acquire(&request).await }).await
     }
     async fn extend(&self, request: &ExtendRequest) -> Result<ExtendOutcome> {
         let fault = self.faults.lock().extend;
-        through("extend", fault, self.inner.extend(request)).await
+        let (inner, request) = (self.inner.clone(), *request);
+        through("extend", fault, &self.done, async move { inner.extend(&request).await }).await
     }
     async fn release(&self, lock_id: &LockId) -> Result<ReleaseOutcome> {
         let fault = {
@@ -96,7 +116,8 @@ impl LockBackend for Faulty {
             faults.release
         };
         self.released.notify_one();
-        through("release", fault, self.inner.release(lock_id)).await
+        let (inner, lock_id) = (self.inner.clone(), *lock_id);
+        through("release", fault, &self.done, async move { inner.release(&lock_id).await }).await
     }
     async fn is_locked(&self, key: &Key) -> Result<bool> {
         self.inner.is_locked(key).await
@@ -210,6 +231,42 @@ async fn unknown_acquire_with_our_id_is_given_back() {
     store.released.notified().await;
     store.set(|faults| faults.acquire = Fault::None);
     guard(&locks(&store)).await.release().await.unwrap();
+}
+
+/// The store does what was sent after the caller has gone; a release before that would find nothing.
+#[tokio::test]
+async fn dropped_acquire_is_given_back_once_it_is_done() {
+    let store = Faulty::new();
+    store.set(|faults| faults.acquire = Fault::IsSlow);
+    let impatient = locks(&store);
+    let given_up = tokio::time::timeout(Duration::ZERO, impatient.try_acquire(&key(), Ttl::DEFAULT)).await;
+    given_up.expect_err("the store has not answered");
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(store.releases(), 0, "nothing to give back yet");
+    store.done.notify_one();
+    store.released.notified().await;
+    store.set(|faults| faults.acquire = Fault::None);
+    guard(&locks(&store)).await.release().await.unwrap();
+}
+
+#[tokio::test]
+async fn dropped_acquire_of_a_held_key_releases_nothing() {
+    let store = Faulty::new();
+    let held = guard(&locks(&store)).await;
+    store.set(|faults| faults.acquire = Fault::IsSlow);
+    let impatient = locks(&store);
+    let given_up = tokio::time::timeout(Duration::ZERO, impatient.try_acquire(&key(), Ttl::DEFAULT)).await;
+    given_up.expect_err("the store has not answered");
+    drop(impatient);
+    store.done.notify_one();
+    // The request in the background is the last to know the store by those locks.
+    while Arc::strong_count(&store) > 2 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(store.releases(), 0);
+    held.release().await.unwrap();
 }
 
 #[tokio::test]

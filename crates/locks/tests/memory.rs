@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use leasehold_core::{ManualClock, Timestamp};
+use leasehold_core::{Fence, Key, ManualClock, Timestamp};
 use leasehold_locks::backend::memory::MemoryBackend;
 use leasehold_locks::conformance::Harness;
 use leasehold_locks::{LockBackend, lock_conformance};
@@ -25,6 +25,10 @@ impl Harness for Memory {
 
     async fn advance(&self, duration: Duration) {
         self.clock.advance(duration);
+    }
+
+    async fn count_to(&self, key: &Key, fence: Fence) {
+        self.backend.count_to(key, fence);
     }
 
     fn clock_slack(&self) -> Duration {

@@ -18,8 +18,14 @@ mod news;
 mod peer;
 #[path = "postgres_store/pooler.rs"]
 mod pooler;
+#[path = "postgres_store/scans.rs"]
+mod scans;
 #[path = "postgres_store/schema.rs"]
 mod schema;
+#[path = "postgres_store/sqlstates.rs"]
+mod sqlstates;
+#[path = "postgres_store/windows.rs"]
+mod windows;
 
 /// Beside SyncGuard, by the functions that `setup_schema` makes.
 mod shared {

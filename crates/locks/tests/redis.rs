@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leasehold_locks::conformance::Harness;
-use leasehold_locks::{LockBackend, lock_conformance};
+use leasehold_locks::{Fence, Key, LockBackend, lock_conformance};
 use leasehold_testkit::redis::Server;
 use raw::{Raw, connected};
 
@@ -39,6 +39,10 @@ impl Harness for Redis {
 
     async fn advance(&self, duration: Duration) {
         self.raw.advance(&self.prefix, duration).await.expect("time passes");
+    }
+
+    async fn count_to(&self, key: &Key, fence: Fence) {
+        self.raw.count_to(&self.prefix, key, fence).await;
     }
 
     fn clock_slack(&self) -> Duration {

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use leasehold_locks::conformance::Harness;
-use leasehold_locks::{LockBackend, lock_conformance};
+use leasehold_locks::{Fence, Key, LockBackend, lock_conformance};
 use leasehold_testkit::redis::{Cluster, Settings};
 use raw::{Raw, connected};
 
@@ -52,6 +52,10 @@ impl Harness for RedisCluster {
 
     async fn advance(&self, duration: Duration) {
         self.raw.advance(&self.prefix, duration).await.expect("time passes");
+    }
+
+    async fn count_to(&self, key: &Key, fence: Fence) {
+        self.raw.count_to(&self.prefix, key, fence).await;
     }
 
     fn clock_slack(&self) -> Duration {

@@ -4,6 +4,7 @@ mod owner;
 
 use std::{
     process::Command,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -12,6 +13,7 @@ use leasehold_testkit::{
     proxy::{Action, FaultProxy, Rule, Trigger},
 };
 use owner::{Owner, address_in, is_running, signal};
+use tokio::task::JoinSet;
 use tokio_postgres::{Client, NoTls};
 
 async fn connect(url: &str) -> Client {
@@ -61,8 +63,13 @@ async fn copies_of_a_database_hold_what_it_held() {
     let original = cluster.database().await;
     let still_there = connect(original.url()).await;
     still_there.batch_execute("CREATE TABLE held AS SELECT 7 AS key").await.unwrap();
-    let (one, two) = tokio::join!(cluster.database_like(&original), cluster.database_like(&original));
-    for copy in [one, two] {
+    let original = Arc::new(cluster.original(original).await);
+    let mut copying = JoinSet::new();
+    for _ in 0..8 {
+        let original = original.clone();
+        copying.spawn(async move { cluster.database_like(&original).await });
+    }
+    for copy in copying.join_all().await {
         assert_eq!(number(&connect(copy.url()).await, "SELECT key::bigint FROM held").await, 7);
     }
     assert!(still_there.batch_execute("SELECT 1").await.is_err(), "nobody is left in the original");

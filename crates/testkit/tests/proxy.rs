@@ -208,6 +208,20 @@ async fn delay_holds_the_chunk_and_keeps_the_order() {
 }
 
 #[tokio::test]
+async fn held_chunk_goes_on_when_it_is_let_go() {
+    let (mut server, proxy) = start().await;
+    let rule = proxy.add(Rule::on(request(b"late")).then(Action::Hold));
+    let (mut held, mut other) = (Client::connect(&proxy).await, Client::connect(&proxy).await);
+    held.send(b"late\n").await;
+    rule.fired().await;
+    assert_eq!(other.ask("early").await.as_deref(), Some("ok:early"), "other connections go on");
+    rule.let_go();
+    assert_eq!(held.line().await.as_deref(), Some("ok:late"));
+    let seen = [server.next().await, server.next().await, server.next().await, server.next().await];
+    assert_eq!(seen, ["+", "+", "early", "late"]);
+}
+
+#[tokio::test]
 async fn delayed_reply_does_not_hold_up_requests() {
     let (mut server, proxy) = start().await;
     let rule = proxy.add(Rule::on(reply(b"ok:a")).then(Action::Delay(Duration::from_millis(150))));

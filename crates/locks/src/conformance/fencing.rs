@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use leasehold_core::Fence;
+use leasehold_core::{Class, Fence, LockCode};
 use parking_lot::Mutex;
+use tracing::instrument::WithSubscriber;
 
-use super::{Harness, Store, TTL, request, ttl};
-use crate::{AcquireOutcome, LockBackend, ReleaseOutcome};
+use super::warnings::Warnings;
+use super::{Harness, Store, TTL, key, request, ttl};
+use crate::{AcquireOptions, AcquireOutcome, LockBackend, ReleaseOutcome};
 
 /// Every history begins at one.
 pub async fn first_fence_is_one<H: Harness>(store: &Store<H>) {
@@ -80,5 +82,48 @@ pub async fn fence_of_a_thousand_contenders_only_grows<H: Harness>(store: &Store
     assert!(granted.len() > 1, "nobody but the first was granted anything");
     for pair in granted.windows(2) {
         assert_eq!(Ok(pair[1]), pair[0].next(), "fence {} was granted after {}", pair[1], pair[0]);
+    }
+}
+
+/// Long before the numbers end somebody is told, with what is needed to find the key and not the key itself.
+pub async fn fence_near_its_maximum_warns<H: Harness>(store: &Store<H>) {
+    let locks = store.locks().await;
+    // With one subscriber in the process, tracing asks the thread that first comes by a warning whether anybody wants it, and
+    // remembers that for all: it may be a thread of a server, which has none.
+    let _second = tracing::Dispatch::new(Warnings::default());
+    for (text, last, warned) in [("quiet", Fence::WARN.as_u64() - 1, 0), ("loud", Fence::WARN.as_u64(), 1)] {
+        let key = key(text);
+        store.harness.count_to(&key, Fence::try_from(last).expect("can be written")).await;
+        let (warnings, options) = (Warnings::default(), AcquireOptions::default());
+        let acquiring = locks.acquire(&key, &options).with_subscriber(warnings.clone());
+        let guard = acquiring.await.expect("is free");
+        assert_eq!(guard.fence().as_u64(), last + 1, "near its maximum, a fence is granted all the same");
+        let told = warnings.take();
+        assert_eq!(told.len(), warned, "{told:?}");
+        for told in told {
+            for part in [key.key_hash().to_string(), guard.fence().to_string(), Fence::MAX.to_string()] {
+                assert!(told.contains(&part), "{part} is not in {told}");
+            }
+            assert!(!told.contains(text), "{told}");
+        }
+        guard.release().await.expect("answers");
+    }
+}
+
+/// The maximum itself is handed out, and nothing after it: a number that began anew would let everybody in.
+pub async fn fence_after_the_maximum_is_refused<H: Harness>(store: &Store<H>) {
+    let billing = key("billing");
+    store.harness.count_to(&billing, Fence::try_from(Fence::MAX.as_u64() - 1).expect("can be written")).await;
+    let last = store.acquired("billing").await;
+    assert_eq!(last.fence, Fence::MAX);
+    assert_eq!(store.backend().release(&last.lock_id).await.expect("answers"), ReleaseOutcome::Released);
+    for _ in 0..2 {
+        let refused = store.backend().acquire(&request("billing", TTL)).await.expect_err("no fence is left");
+        assert_eq!(
+            (refused.class(), refused.lock_code()),
+            (Class::Internal, LockCode::Internal),
+            "{refused:?}"
+        );
+        assert!(!store.backend().is_locked(&billing).await.expect("answers"), "a refusal leaves no hold");
     }
 }

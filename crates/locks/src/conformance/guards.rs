@@ -73,7 +73,7 @@ pub async fn kept_guard_outlives_its_ttl<H: Harness>(store: &Store<H>) {
         }
     });
     let locks = Locks::with_config(Arc::new(telemetry), Config::default());
-    let kept = short(&locks, 2_400).await.keep(KeepOptions::default()).await.expect("is live");
+    let kept = short(&locks, 4_800).await.keep(KeepOptions::default()).await.expect("is live");
     for _ in 0..3 {
         let extended = tokio::time::timeout(PATIENT, told.recv()).await.expect("extends").expect("is kept");
         assert!(extended);
@@ -86,7 +86,7 @@ pub async fn kept_guard_outlives_its_ttl<H: Harness>(store: &Store<H>) {
 
 /// Somebody ended the hold behind its back.
 pub async fn kept_guard_tells_of_its_loss<H: Harness>(store: &Store<H>) {
-    let kept = short(&store.locks().await, 3_000).await.keep(KeepOptions::default()).await.expect("is live");
+    let kept = short(&store.locks().await, 6_000).await.keep(KeepOptions::default()).await.expect("is live");
     store.backend().release(kept.lock_id()).await.expect("answers");
     let loss = tokio::time::timeout(PATIENT, kept.lost()).await.expect("is told");
     assert_eq!(loss, Loss::Refused(Refusal::NotFound));
@@ -96,13 +96,13 @@ pub async fn kept_guard_tells_of_its_loss<H: Harness>(store: &Store<H>) {
 /// A worker that hangs does not hold for ever.
 pub async fn kept_guard_stops_at_its_maximum_hold<H: Harness>(store: &Store<H>) {
     let options = KeepOptions { hold_max: Some(Duration::from_millis(1)), ..KeepOptions::default() };
-    let kept = short(&store.locks().await, 1_500).await.keep(options).await.expect("is live");
+    let kept = short(&store.locks().await, 3_000).await.keep(options).await.expect("is live");
     assert_eq!(tokio::time::timeout(PATIENT, kept.lost()).await.expect("is told"), Loss::HoldMax);
 }
 
 /// The work is dropped at the loss, and finished work is returned.
 pub async fn lost_lock_cancels_the_work<H: Harness>(store: &Store<H>) {
-    let kept = short(&store.locks().await, 3_000).await.keep(KeepOptions::default()).await.expect("is live");
+    let kept = short(&store.locks().await, 6_000).await.keep(KeepOptions::default()).await.expect("is live");
     assert_eq!(kept.run(async { 7 }).await, Ok(7));
     store.backend().release(kept.lock_id()).await.expect("answers");
     let hanging = kept.run(std::future::pending::<()>());
@@ -114,7 +114,8 @@ async fn acquired(locks: &Locks) -> crate::Guard {
     locks.acquire(&key("billing"), &AcquireOptions::default()).await.expect("is free")
 }
 
-/// Short enough to be extended within a case, long enough for a store under load to answer in time.
+/// Short enough to be extended within a case, long enough for a store to answer in time on a machine that stands still for
+/// seconds: a third of it passes before the extension, a tenth before its end counts as the end.
 async fn short(locks: &Locks, millis: u64) -> crate::Guard {
     locks.acquire(&key("billing"), &AcquireOptions::default().ttl(ttl(millis))).await.expect("is free")
 }

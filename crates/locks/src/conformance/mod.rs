@@ -17,12 +17,13 @@ pub mod ownership;
 pub mod waiting;
 
 mod linearizability;
+mod warnings;
 
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use leasehold_core::{Key, LockId, Ttl};
+use leasehold_core::{Fence, Key, LockId, Ttl};
 
 use crate::{AcquireOutcome, AcquireRequest, ExtendOutcome, ExtendRequest, Grant, LockBackend, Locks};
 
@@ -36,6 +37,9 @@ pub trait Harness: Send + Sync + Sized {
 
     /// Moves the clock that judges expiry, or what amounts to it.
     fn advance(&self, duration: Duration) -> impl Future<Output = ()> + Send;
+
+    /// Sets the counter of a key that nobody holds, as if its last hold had had this fence: nobody can count so far.
+    fn count_to(&self, key: &Key, fence: Fence) -> impl Future<Output = ()> + Send;
 
     /// How far the clock may move by itself during a case: zero if it stands still.
     fn clock_slack(&self) -> Duration;
@@ -131,6 +135,8 @@ macro_rules! lock_conformance {
             fencing: refused_acquire_uses_up_no_fence,
             fencing: fences_of_two_keys_are_independent,
             fencing: fence_of_a_thousand_contenders_only_grows,
+            fencing: fence_near_its_maximum_warns,
+            fencing: fence_after_the_maximum_is_refused,
             expiry: hold_keeps_others_out_until_its_end,
             expiry: hold_ends_after_the_tolerance,
             expiry: late_holder_may_extend_within_the_tolerance,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use leasehold_dsql_sim::rules::Level;
 use leasehold_locks::backend::dsql::{Config, DsqlBackend};
 use leasehold_locks::conformance::Harness;
-use leasehold_locks::{AcquireRequest, Key, LockBackend, LockId, Ttl};
+use leasehold_locks::{AcquireRequest, Fence, Key, LockBackend, LockId, Ttl};
 use leasehold_testkit::dsql::Simulated;
 use leasehold_txn::{ConnectionString, Policy, Pool};
 use tokio_postgres::Client;
@@ -68,6 +68,13 @@ impl Fixture {
         self.outside.batch_execute(&sql).await.expect("the clock moves");
     }
 
+    /// As if the last hold of the key had had this fence; here it is in the row of the lock.
+    pub(crate) async fn count_to(&self, key: &Key, fence: Fence) {
+        let sql = "INSERT INTO syncguard_locks (key, expires_at_ms, acquired_at_ms, fence, user_key)
+                   VALUES ($1, 0, 0, $2, $1) ON CONFLICT (key) DO UPDATE SET fence = EXCLUDED.fence";
+        self.outside.execute(sql, &[&key.as_str(), &fence.to_string()]).await.expect("counts");
+    }
+
     pub(crate) async fn number(&self, sql: &str) -> i64 {
         self.outside.query_one(sql, &[]).await.expect("a number").get(0)
     }
@@ -104,6 +111,10 @@ macro_rules! harness {
 
             async fn advance(&self, duration: Duration) {
                 self.0.advance(duration).await;
+            }
+
+            async fn count_to(&self, key: &Key, fence: Fence) {
+                self.0.count_to(key, fence).await;
             }
 
             fn clock_slack(&self) -> Duration {

@@ -136,10 +136,11 @@ async fn operations_dropped_at_any_point_leave_the_client_healthy() {
         let asked = request(&format!("dropped:{polls}"));
         poll_times(backend.acquire(&asked), polls).await;
         poll_times(backend.lookup(LookupBy::Key(&asked.key)), polls).await;
-        poll_times(backend.release(&asked.lock_id), polls).await;
-        // Whatever was done and undone, the id holds the key once and then no more.
+        // Whatever became of it: the same id gets it.
         backend.acquire(&asked).await.unwrap().acquired().unwrap();
-        assert_eq!(backend.release(&asked.lock_id).await.unwrap(), ReleaseOutcome::Released);
+        poll_times(backend.release(&asked.lock_id), polls).await;
+        // The one that was dropped may be done before this one, or after it.
+        backend.release(&asked.lock_id).await.unwrap();
         assert!(!backend.is_locked(&asked.key).await.unwrap());
     }
 }

@@ -5,7 +5,7 @@ mod faults;
 mod interop;
 mod listing;
 mod nested;
-mod peer;
+pub(crate) mod peer;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -3,7 +3,6 @@
 //! caught there.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::future::join_all;
 use leasehold_core::KeyHash;
@@ -112,28 +111,10 @@ impl Arena {
             tokio::spawn(async move { contender.acquire(&request).await })
         }));
         let racing = tokio::spawn(racing);
-        self.all_wait_for(&blocker).await;
+        self.fixture.waits_for(&blocker, CONTENDERS).await;
         blocker.batch_execute(close).await.expect("closes");
         let outcomes = tokio::time::timeout(PATIENCE, racing).await.expect("all end").expect("none panicked");
         outcomes.into_iter().filter_map(|outcome| outcome.expect("answers")).collect()
-    }
-
-    /// PostgreSQL has no event for "somebody waits"; it is looked at until it is so.
-    async fn all_wait_for(&self, blocker: &Client) {
-        let waiting = async {
-            let pid: i32 = blocker.query_one("SELECT pg_backend_pid()", &[]).await.expect("a pid").get(0);
-            // Those in line behind each other wait for the blocker too.
-            let sql = format!(
-                "WITH RECURSIVE line (pid) AS (
-                    SELECT {pid} UNION SELECT waiter.pid FROM line, pg_stat_activity AS waiter
-                     WHERE line.pid = ANY (pg_blocking_pids(waiter.pid)))
-                 SELECT count(*) - 1 FROM line"
-            );
-            while self.fixture.number(&sql).await < CONTENDERS as i64 {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-        };
-        tokio::time::timeout(PATIENCE, waiting).await.expect("every contender reaches the window");
     }
 
     async fn blocker(&self, open: &str) -> Client {
@@ -141,6 +122,13 @@ impl Arena {
         blocker.batch_execute("BEGIN").await.expect("begins");
         blocker.batch_execute(&open.replace("{key}", &self.key)).await.expect("opens the window");
         blocker
+    }
+
+    /// A hold that ended long ago, and its counter.
+    async fn expired_hold(&self) {
+        for sql in [COUNTER_AT_FIVE, EXPIRED] {
+            self.fixture.outside.batch_execute(&sql.replace("{key}", &self.key)).await.expect("rows");
+        }
     }
 
     /// The lock row and the counter tell the same story.
@@ -157,6 +145,8 @@ const COUNTER: &str =
     "INSERT INTO syncguard_fence_counters (fence_key, fence, key_debug) VALUES ('fence:{key}', 1, '{key}')";
 const COUNTER_AT_FIVE: &str =
     "INSERT INTO syncguard_fence_counters (fence_key, fence, key_debug) VALUES ('fence:{key}', 5, '{key}')";
+
+const EXPIRED: &str = "INSERT INTO syncguard_locks VALUES ('{key}', 'AAAAAAAAAAAAAAAAAAAAAA', 0, 0, '000000000000005', '{key}')";
 
 /// Nobody ever held the key; all wait for the advisory lock with the rows absent.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -240,10 +230,7 @@ async fn fence_is_counted_after_the_wait() {
 async fn extension_on_its_way_is_not_overwritten() {
     for form in RIGHT {
         let arena = Arena::open(form).await;
-        let expired = "INSERT INTO syncguard_locks VALUES ('{key}', 'AAAAAAAAAAAAAAAAAAAAAA', 0, 0, '000000000000005', '{key}')";
-        for sql in [COUNTER_AT_FIVE, expired] {
-            arena.fixture.outside.batch_execute(&sql.replace("{key}", &arena.key)).await.expect("rows");
-        }
+        arena.expired_hold().await;
         let extend = "UPDATE syncguard_locks SET expires_at_ms = 9000000000000 WHERE key = '{key}'";
         let blocker = arena.blocker(extend).await;
         assert_eq!(arena.race(blocker, "COMMIT").await, [0_u64; 0], "{form:?}");
@@ -256,16 +243,29 @@ async fn extension_on_its_way_is_not_overwritten() {
     }
 }
 
+/// All saw an expired hold, and wait for its row while its holder, who was in time, releases it: the row is gone for
+/// those who come to overwrite it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn release_on_its_way_leaves_one_taker() {
+    for form in RIGHT {
+        for close in ["COMMIT", "ROLLBACK"] {
+            let arena = Arena::open(form).await;
+            arena.expired_hold().await;
+            let blocker = arena.blocker("DELETE FROM syncguard_locks WHERE key = '{key}'").await;
+            assert_eq!(arena.race(blocker, close).await, [6], "{form:?} {close}");
+            assert_eq!(arena.counter_and_row().await, (6, 6), "{form:?} {close}");
+        }
+    }
+}
+
 /// And one of them may take it if the extension did not happen.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn expired_hold_behind_a_row_lock_has_one_taker() {
     for form in RIGHT {
         let arena = Arena::open(form).await;
-        let expired = "INSERT INTO syncguard_locks VALUES ('{key}', 'AAAAAAAAAAAAAAAAAAAAAA', 0, 0, '000000000000005', '{key}')";
-        for sql in [COUNTER_AT_FIVE, expired] {
-            arena.fixture.outside.batch_execute(&sql.replace("{key}", &arena.key)).await.expect("rows");
-        }
+        arena.expired_hold().await;
         let blocker = arena.blocker("SELECT FROM syncguard_locks WHERE key = '{key}' FOR UPDATE").await;
         assert_eq!(arena.race(blocker, "COMMIT").await, [6], "{form:?}");
         assert_eq!(arena.counter_and_row().await, (6, 6), "{form:?}");

@@ -10,10 +10,7 @@ use leasehold_testkit::postgres::{Cluster, Settings};
 use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
 use parking_lot::Mutex;
 
-use crate::fixture::{Fixture, acquired, pool, request};
-
-const MODES: [(Mode, bool); 4] =
-    [(Mode::Shared, true), (Mode::Shared, false), (Mode::Exclusive, true), (Mode::Exclusive, false)];
+use crate::fixture::{FORMS, Fixture, acquired, pool, request};
 
 /// A backend whose connections go through a proxy, and one whose do not.
 struct Wires {
@@ -49,7 +46,7 @@ fn is_indeterminate<T: std::fmt::Debug>(outcome: Result<T, Error>) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn lost_reply_of_an_acquire_is_resolved_by_repeating_it() {
-    for (mode, function) in MODES {
+    for (mode, function) in FORMS {
         for action in [Action::DropReply, Action::Cut, Action::CutAfterForward] {
             let wires = Wires::lay(mode, function).await;
             let asked = request("billing");
@@ -68,7 +65,7 @@ async fn lost_reply_of_an_acquire_is_resolved_by_repeating_it() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn lost_reply_of_a_release_is_resolved_by_repeating_it() {
-    for (mode, function) in MODES {
+    for (mode, function) in FORMS {
         let wires = Wires::lay(mode, function).await;
         let grant = acquired(&wires.through, "billing").await;
         let rule = Rule::on(Trigger::Request(grant.lock_id.as_str().into())).then(Action::DropReply);
@@ -96,7 +93,7 @@ async fn lost_reply_of_a_lookup_is_unavailable() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn dropped_calls_leave_the_backend_healthy() {
-    for (mode, function) in MODES {
+    for (mode, function) in FORMS {
         let fixture = Fixture::start().await;
         if !function {
             fixture.drop_functions().await;

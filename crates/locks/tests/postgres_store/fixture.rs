@@ -7,13 +7,17 @@ use leasehold_locks::backend::postgres::{
     Config, FusedBackend, FusedConfig, Mode, OptionalColumns, PostgresBackend,
 };
 use leasehold_locks::conformance::Harness;
-use leasehold_locks::{AcquireOutcome, AcquireRequest, Grant, Key, LockBackend, LockId, Ttl};
+use leasehold_locks::{AcquireOutcome, AcquireRequest, Fence, Grant, Key, LockBackend, LockId, Ttl};
 use leasehold_testkit::postgres::Cluster;
 use leasehold_txn::{ConnectionString, Pool};
 use tokio_postgres::{Client, NoTls};
 
 /// Nothing in a test waits longer.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The ways the backend can talk to a server: the mode, and whether the schema has the functions.
+pub(crate) const FORMS: [(Mode, bool); 4] =
+    [(Mode::Shared, true), (Mode::Shared, false), (Mode::Exclusive, true), (Mode::Exclusive, false)];
 
 /// A clock of the schema's own, which stands still: it hides the server's, because the schema comes first in the path
 /// and the backend's statements do not name one.
@@ -24,8 +28,8 @@ pub(crate) const FROZEN_CLOCK: &str = "
 
 /// The functions that `setup_schema` makes, gone.
 pub(crate) const DROP_FUNCTIONS: &str =
-    "DROP FUNCTION IF EXISTS syncguard_locks_acquire_2, syncguard_locks_acquires_1,
-    syncguard_locks_release_1, syncguard_locks_releases_1";
+    "DROP FUNCTION IF EXISTS syncguard_locks_acquire_3, syncguard_locks_acquires_1, syncguard_locks_release_2,
+    syncguard_locks_releases_2, syncguard_locks_extend_1, syncguard_locks_lookup_key_1, syncguard_locks_lookup_id_1";
 
 /// A schema with the tables in it.
 pub(crate) struct Fixture {
@@ -85,6 +89,24 @@ impl Fixture {
         self.outside.batch_execute(&sql).await.expect("the clock moves");
     }
 
+    /// Until so many sessions wait for this one, or for others that do. PostgreSQL has no event for it; it is looked at until
+    /// it is so.
+    pub(crate) async fn waits_for(&self, blocker: &Client, waiters: usize) {
+        let pid: i32 = blocker.query_one("SELECT pg_backend_pid()", &[]).await.expect("a pid").get(0);
+        let sql = format!(
+            "WITH RECURSIVE line (pid) AS (
+                SELECT {pid} UNION SELECT waiter.pid FROM line, pg_stat_activity AS waiter
+                 WHERE line.pid = ANY (pg_blocking_pids(waiter.pid)))
+             SELECT count(*) - 1 FROM line"
+        );
+        let waiting = async {
+            while self.number(&sql).await < waiters as i64 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, waiting).await.expect("somebody reaches the window");
+    }
+
     pub(crate) async fn number(&self, sql: &str) -> i64 {
         self.outside.query_one(sql, &[]).await.expect("a number").get(0)
     }
@@ -130,6 +152,14 @@ pub(crate) fn is_held(outcome: AcquireOutcome) -> bool {
     matches!(outcome, AcquireOutcome::Held { .. })
 }
 
+/// As if the last hold of the key had had this fence.
+pub(crate) async fn count_to(outside: &Client, key: &Key, fence: Fence) {
+    let sql = "INSERT INTO syncguard_fence_counters (fence_key, fence) VALUES ($1, $2)
+               ON CONFLICT (fence_key) DO UPDATE SET fence = EXCLUDED.fence";
+    let (fence_key, fence) = (format!("fence:{}", key.as_str()), fence.as_u64() as i64);
+    outside.execute(sql, &[&fence_key, &fence]).await.expect("counts");
+}
+
 /// The harness of the contract, in one of its shapes.
 macro_rules! harness {
     ($name:ident, $prepare:expr, $client:expr) => {
@@ -150,6 +180,10 @@ macro_rules! harness {
 
             async fn advance(&self, duration: Duration) {
                 self.0.advance(duration).await;
+            }
+
+            async fn count_to(&self, key: &Key, fence: Fence) {
+                count_to(&self.0.outside, key, fence).await;
             }
 
             fn clock_slack(&self) -> Duration {

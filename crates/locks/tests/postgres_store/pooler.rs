@@ -6,13 +6,15 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use leasehold_locks::backend::postgres::{Config, Mode, Notifications, OptionalColumns, PostgresBackend};
 use leasehold_locks::conformance::Harness;
-use leasehold_locks::{AcquireOptions, LockBackend, Locks, ReleaseOutcome, Retry};
+use leasehold_locks::{AcquireOptions, Fence, Key, LockBackend, Locks, ReleaseOutcome, Retry};
 use leasehold_testkit::pgbouncer::PgBouncer;
 use leasehold_testkit::postgres::{Cluster, Database};
 use leasehold_txn::{ConnectionString, Pool};
 use tokio_postgres::Client;
 
-use crate::fixture::{DROP_FUNCTIONS, FROZEN_CLOCK, PATIENCE, acquired, key, pool, request, session};
+use crate::fixture::{
+    DROP_FUNCTIONS, FROZEN_CLOCK, PATIENCE, acquired, count_to, key, pool, request, session,
+};
 
 /// A database of the test's own, reached through the pooler. A schema would need `search_path`, which a pooler forgets.
 pub(crate) struct Pooled {
@@ -57,6 +59,10 @@ impl Harness for Pooled {
     async fn advance(&self, duration: Duration) {
         let sql = format!("UPDATE frozen SET at = at + interval '{} microseconds'", duration.as_micros());
         self.outside.batch_execute(&sql).await.expect("the clock moves");
+    }
+
+    async fn count_to(&self, key: &Key, fence: Fence) {
+        count_to(&self.outside, key, fence).await;
     }
 
     fn clock_slack(&self) -> Duration {

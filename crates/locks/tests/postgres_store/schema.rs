@@ -114,36 +114,6 @@ async fn dropped_functions_are_noticed() {
     acquired(&backend, "after").await;
 }
 
-/// A vacuum of an empty table leaves it without a page. Reading all of it is then the cheapest plan there is, and a plan
-/// that is kept is not made again until the next vacuum, however many rows came and went.
-#[tokio::test]
-#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
-async fn plan_made_on_an_empty_table_goes_by_the_index() {
-    let fixture = Fixture::start().await;
-    let outside = &fixture.outside;
-    // Outside of any transaction, and one by one: so wants the vacuum.
-    for table in ["syncguard_locks", "syncguard_fence_counters"] {
-        outside.batch_execute(&format!("VACUUM (ANALYZE) {table}")).await.expect("vacuums");
-    }
-    let scans = "SELECT pg_stat_get_xact_numscans('syncguard_locks'::regclass)
-                      + pg_stat_get_xact_numscans('syncguard_fence_counters'::regclass)";
-    outside.batch_execute("BEGIN").await.expect("begins");
-    let before = fixture.number(scans).await;
-    outside.query("SELECT FROM syncguard_locks WHERE key = 'a'", &[]).await.expect("reads");
-    assert_eq!(fixture.number(scans).await - before, 1, "the danger is there");
-    for turn in 0..8 {
-        let sql = format!(
-            "SELECT syncguard_locks_acquire_2('k', 'fence:k', 'k', 'id {turn}', 1000, true);
-             SELECT syncguard_locks_release_1('id {turn}');
-             SELECT syncguard_locks_acquires_1('{{k}}', '{{fence:k}}', '{{k}}', '{{id {turn}}}', '{{1000}}', true);
-             SELECT syncguard_locks_releases_1('{{id {turn}}}');"
-        );
-        outside.batch_execute(&sql).await.expect("calls");
-    }
-    assert_eq!(fixture.number(scans).await - before, 1, "no other scan of a whole table");
-    assert_eq!(fixture.number("SELECT fence FROM syncguard_fence_counters").await, 16);
-}
-
 /// Removes what is long over, never what is live, never a counter.
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use leasehold_core::redis::KeyPrefix;
 use leasehold_locks::backend::redis::{RedisBackend, RedisConfig};
-use leasehold_locks::{AcquireRequest, Key, LockId, Ttl};
+use leasehold_locks::{AcquireRequest, Fence, Key, LockId, Ttl};
 use redis::aio::MultiplexedConnection;
 use redis::{FromRedisValue, RedisResult};
 
@@ -37,6 +37,13 @@ impl Raw {
     pub(crate) async fn now(&self) -> i64 {
         let (seconds, micros): (i64, i64) = self.ask(&["TIME"]).await;
         seconds * 1000 + micros / 1000
+    }
+
+    /// As if the last hold of the key had had this fence.
+    pub(crate) async fn count_to(&self, prefix: &str, key: &Key, fence: Fence) {
+        let prefix = prefix.trim_end_matches(':');
+        let counter = format!("{prefix}:fence:{prefix}:{}", key.as_str());
+        self.ask::<()>(&["SET", &counter, &fence.as_u64().to_string()]).await;
     }
 
     /// Lets time pass for all entries under a prefix.

@@ -1,6 +1,6 @@
 //! Completes, retries and extends: what becomes of leased items.
 //!
-//! All requests of a turn share one write. Completes come first, then retries, then extends; each is judged by itself
+//! All requests of a turn share a write. Completes come first, then retries, then extends; each is judged by itself
 //! and happens as a whole or not at all.
 
 use std::collections::{HashMap, HashSet};
@@ -10,19 +10,19 @@ use metrics::counter;
 
 use super::health::repeat;
 use super::produce::later;
-use super::recover::Unsettled;
+use super::turn::Settled;
 use super::{Answers, Partition, answer_all, split};
 use crate::call::unknown;
 use crate::queue::message::{Change as Request, Fate, Report, Wish};
 use crate::store::{Change, Missing, Verdict};
-use crate::{Error, Item, ItemId, ItemState, Refusal};
+use crate::{Error, Item, ItemId, ItemState, Refusal, StoreError};
 
-/// A write of changes.
+/// Changes of leased items.
 #[derive(Debug)]
 pub(super) struct ChangeBatch {
     requests: Vec<Request>,
     /// What each asks of the store.
-    changes: Vec<Vec<Change>>,
+    pub(super) changes: Vec<Vec<Change>>,
     /// Whether all items of each were surely held before.
     were_held: Vec<bool>,
 }
@@ -37,11 +37,8 @@ pub(super) enum Lost {
 }
 
 impl Partition {
-    /// Changes leased items as the requests say.
-    pub(super) async fn change(&mut self, requests: Vec<Request>) {
-        if requests.is_empty() {
-            return;
-        }
+    /// Takes the requests whose callers still wait, in the order in which they are judged.
+    pub(super) fn take_changes(&mut self, requests: Vec<Request>) -> Vec<Request> {
         let (mut requests, abandoned) = split(requests, |request| request.call.take());
         self.report_changes(abandoned.len());
         requests.sort_by_key(|request| match request.wish {
@@ -49,17 +46,37 @@ impl Partition {
             Wish::Retry(_) => 1,
             Wish::Extend(_) => 2,
         });
-        while !requests.is_empty() {
-            requests = self.change_some(requests).await;
-        }
+        requests
     }
 
-    /// Returns those that have to wait for what the others do.
-    async fn change_some(&mut self, requests: Vec<Request>) -> Vec<Request> {
-        if !self.health.is_well() {
-            self.refuse_changes(requests);
-            return Vec::new();
+    /// What is to be written, if anything, and the requests that have to wait for what that does.
+    pub(super) async fn plan_change(
+        &mut self,
+        requests: Vec<Request>,
+    ) -> (Option<ChangeBatch>, Vec<Request>) {
+        let requests = self.judge_unsound(requests).await;
+        if requests.is_empty() {
+            return (None, requests);
         }
+        let spent = match self.spent(&requests).await {
+            Ok(spent) => spent,
+            Err(error) => {
+                self.mark_failed(&error);
+                self.refuse_changes(requests);
+                return (None, Vec::new());
+            }
+        };
+        let (requests, waiting) = self.split_by_death(requests, &spent);
+        let now = self.now();
+        let changes: Vec<Vec<Change>> =
+            requests.iter().map(|request| self.changes(request, &spent, now)).collect();
+        let is_held = |changes: &Vec<Change>| changes.iter().all(|change| self.held.knows(change.id()));
+        let were_held = changes.iter().map(is_held).collect();
+        (Some(ChangeBatch { requests, changes, were_held }), waiting)
+    }
+
+    /// Answers the requests that cannot be right, and all of them if the partition is failing. Returns the others.
+    async fn judge_unsound(&mut self, requests: Vec<Request>) -> Vec<Request> {
         let requests = self.refuse_too_many(requests);
         let dying = &self.dying;
         let is_sound = |request: &mut Request| {
@@ -68,10 +85,16 @@ impl Partition {
                 && !(matches!(request.wish, Wish::Retry(_)) && has_repeated(&request.ids.good))
         };
         let (requests, unsound) = split(requests, is_sound);
-        if !unsound.is_empty() {
+        if !unsound.is_empty() && self.health.is_well() {
             self.judge(unsound).await;
+        } else {
+            self.refuse_changes(unsound);
         }
-        self.write_changes(requests).await
+        if self.health.is_well() {
+            return requests;
+        }
+        self.refuse_changes(requests);
+        Vec::new()
     }
 
     /// Refuses what the store cannot change as a whole.
@@ -85,42 +108,6 @@ impl Partition {
             request.call.answer(Err(refusal.into()));
         }
         requests
-    }
-
-    async fn write_changes(&mut self, requests: Vec<Request>) -> Vec<Request> {
-        if requests.is_empty() {
-            return requests;
-        }
-        let spent = match self.spent(&requests).await {
-            Ok(spent) => spent,
-            Err(error) => {
-                self.mark_failed(&error);
-                self.refuse_changes(requests);
-                return Vec::new();
-            }
-        };
-        let (requests, waiting) = self.split_by_death(requests, &spent);
-        let now = self.now();
-        let changes: Vec<Vec<Change>> =
-            requests.iter().map(|request| self.changes(request, &spent, now)).collect();
-        let slices: Vec<&[Change]> = changes.iter().map(Vec::as_slice).collect();
-        let outcome = self.store.change(&slices).await;
-        let is_held = |changes: &Vec<Change>| changes.iter().all(|change| self.held.knows(change.id()));
-        let were_held = changes.iter().map(is_held).collect();
-        let batch = ChangeBatch { requests, changes, were_held };
-        match outcome {
-            Ok(verdicts) => {
-                self.strikes = 0;
-                for (changes, verdict) in batch.changes.iter().zip(&verdicts) {
-                    if *verdict == Verdict::Done {
-                        self.count_changes(changes);
-                    }
-                }
-                self.settle_change(batch, verdicts).await;
-            }
-            Err(error) => self.failed(&error, Unsettled::Change(batch)).await,
-        }
-        waiting
     }
 
     /// Splits off requests about items that an earlier one declares dead. To the store these are still held until they
@@ -187,9 +174,11 @@ impl Partition {
         }
     }
 
-    fn count_changes(&mut self, changes: &[Change]) {
+    /// Counts what the requests that were carried out did.
+    pub(super) fn count_changed(&mut self, batch: &ChangeBatch, verdicts: &[Verdict]) {
         let counts = &mut self.counts;
-        for change in changes {
+        let done = batch.changes.iter().zip(verdicts).filter(|(_, verdict)| **verdict == Verdict::Done);
+        for change in done.flat_map(|(changes, _)| changes) {
             match *change {
                 Change::Complete { .. } => counts.leased = counts.leased.saturating_sub(1),
                 Change::Return { .. } => {
@@ -205,21 +194,20 @@ impl Partition {
         }
     }
 
-    /// The store has judged each request: answers everyone, and buries the dead.
-    pub(super) async fn settle_change(&mut self, batch: ChangeBatch, verdicts: Vec<Verdict>) {
-        let mut answers: Answers<Option<Timestamp>> = Vec::with_capacity(verdicts.len());
-        let mut dying = Vec::new();
+    /// The store has judged each request.
+    pub(super) fn settle_change(
+        &mut self,
+        batch: ChangeBatch,
+        verdicts: Vec<Verdict>,
+        settled: &mut Settled,
+    ) {
+        settled.report.changes_done += batch.len();
         for ((request, changes), verdict) in batch.requests.into_iter().zip(batch.changes).zip(verdicts) {
             let answer = match verdict {
-                Verdict::Done => Ok(self.done(&request.wish, &changes, &mut dying)),
+                Verdict::Done => Ok(self.done(&request.wish, &changes, &mut settled.dying)),
                 Verdict::Refused { id, missing } => Err(refused(id, missing, &request.wish)),
             };
-            answers.push((request.call, answer));
-        }
-        self.report_changes(answers.len());
-        answer_all(answers);
-        if !dying.is_empty() {
-            self.bury(dying).await;
+            settled.changed.push((request.call, answer));
         }
     }
 
@@ -302,29 +290,6 @@ impl Partition {
         }
     }
 
-    /// Nothing was changed. Unlike produces and leases these have no other partition to go to.
-    pub(super) fn undo_change(&mut self, batch: ChangeBatch, error: &crate::StoreError) {
-        let answers: Answers<_> = batch
-            .requests
-            .into_iter()
-            .map(|request| {
-                let operation = request.wish.operation();
-                (request.call, Err(repeat(error, operation)))
-            })
-            .collect();
-        self.report_changes(answers.len());
-        answer_all(answers);
-    }
-
-    /// Nobody can say any more whether it happened.
-    pub(super) fn give_up_change(&mut self, batch: ChangeBatch) {
-        self.report_changes(batch.requests.len());
-        for request in batch.requests {
-            let operation = request.wish.operation();
-            request.call.answer(Err(unknown(operation, "the answer of the store was lost")));
-        }
-    }
-
     fn refuse_changes(&mut self, requests: Vec<Request>) {
         self.report_changes(requests.len());
         for request in requests {
@@ -385,6 +350,24 @@ impl ChangeBatch {
 
     pub(super) fn len(&self) -> usize {
         self.requests.len()
+    }
+
+    /// Nothing was changed. Unlike produces and leases these have no other partition to go to.
+    pub(super) fn undo(self, error: &StoreError, settled: &mut Settled) {
+        self.fail(settled, |wish| repeat(error, wish.operation()));
+    }
+
+    /// Nobody can say any more whether it happened.
+    pub(super) fn give_up(self, settled: &mut Settled) {
+        self.fail(settled, |wish| unknown(wish.operation(), "the answer of the store was lost"));
+    }
+
+    fn fail(self, settled: &mut Settled, error: impl Fn(&Wish) -> Error) {
+        settled.report.changes_done += self.len();
+        settled.changed.extend(self.requests.into_iter().map(|request| {
+            let error = error(&request.wish);
+            (request.call, Err(error))
+        }));
     }
 }
 

@@ -1,74 +1,101 @@
-//! Leases: who gets which of the first ready items.
+//! Leases: who gets which of the first ready items, and of those that are being produced.
 
 use std::num::NonZeroUsize;
 
+use leasehold_core::Timestamp;
 use metrics::{counter, histogram};
 
-use super::recover::Unsettled;
 use super::rotation::{deal, share};
-use super::{Answers, Partition, answer_all, count, split};
-use crate::Item;
+use super::turn::Settled;
+use super::{Answers, Partition, count, split};
 use crate::queue::message::{Lease, Report};
 use crate::reply::Leased;
-use crate::store::Pick;
+use crate::store::{Pick, Result};
+use crate::{Item, ItemId, ItemState};
 
-/// A write of leases.
+/// Items for those who wait.
 #[derive(Debug)]
 pub(super) struct LeaseBatch {
     leases: Vec<Lease>,
+    /// The items that are stored already.
     pub(super) picks: Vec<Pick>,
-    /// For each pick the lease that gets it.
+    /// For each pick, and then for each leased item of the produce of this turn, the lease that gets it.
     shares: Vec<usize>,
+    /// The leased items of the produce, once they are stored.
+    pub(super) direct: Vec<Item>,
 }
 
 impl Partition {
-    /// Leases the first ready items. Requests that get none go back to the router.
-    pub(super) async fn lease(&mut self, leases: Vec<Lease>) {
+    /// Picks the first ready items, and marks those of a produce as leased that older ones leave open: they are stored
+    /// so. Requests that can get none go back to the router.
+    pub(super) async fn plan_lease(&mut self, leases: Vec<Lease>, items: &mut [Item]) -> Option<LeaseBatch> {
         if leases.is_empty() {
-            return;
+            return None;
         }
         let leases = self.take_leases(leases);
         let wanted: Vec<usize> = leases.iter().map(|lease| lease.batch_size).collect();
-        let here = usize::try_from(self.leasable()).unwrap_or(usize::MAX).min(self.store.write_max().items);
-        let Some(limit) = NonZeroUsize::new(wanted.iter().sum::<usize>().min(here)) else {
-            return self.undo_leases(leases);
-        };
         let now = self.now();
-        let ids = match self.store.next_ready(limit, now).await {
-            Ok(ids) => ids,
+        let new = items.iter().filter(|item| item.state() == ItemState::Ready).count();
+        let (ids, are_all) = match self.next_ready(wanted.iter().sum(), new > 0, now).await {
+            Ok(found) => found,
             Err(error) => {
                 self.mark_failed(&error);
-                return self.undo_leases(leases);
+                self.undo_leases(leases);
+                return None;
             }
         };
-        if ids.len() < limit.get() {
+        let shares = share(ids.len() + if are_all { new } else { 0 }, &wanted);
+        if shares.is_empty() {
+            self.undo_leases(leases);
+            return None;
+        }
+        let lease_timeout = self.info.options.lease_timeout;
+        let deadline =
+            |request: usize| now.saturating_add(leases[request].lease_timeout.unwrap_or(lease_timeout));
+        let picks: Vec<Pick> = ids
+            .into_iter()
+            .zip(&shares)
+            .map(|(id, request)| Pick { id, deadline: deadline(*request) })
+            .collect();
+        let new = items.iter_mut().filter(|item| item.state() == ItemState::Ready);
+        for (item, request) in new.zip(&shares[picks.len()..]) {
+            item.is_leased = true;
+            item.lease_deadline = Some(deadline(*request));
+            item.attempts = 1;
+        }
+        Some(LeaseBatch { leases, picks, shares, direct: Vec::new() })
+    }
+
+    /// The first ready items, and whether these are all that can be leased. Only who goes on with newer ones has to know
+    /// that for sure.
+    async fn next_ready(
+        &mut self,
+        wanted: usize,
+        for_sure: bool,
+        now: Timestamp,
+    ) -> Result<(Vec<ItemId>, bool)> {
+        let here = if for_sure { self.counts.ready } else { self.leasable() };
+        let most = wanted.min(usize::try_from(here).unwrap_or(usize::MAX)).min(self.store.write_max().items);
+        let Some(limit) = NonZeroUsize::new(most) else { return Ok((Vec::new(), here == 0)) };
+        let ids = self.store.next_ready(limit, now).await?;
+        let is_short = ids.len() < limit.get();
+        if is_short {
             // All that can be leased is known now; the rest is past its expire deadline.
             self.expired_ready = self.counts.ready.saturating_sub(count(ids.len()));
         }
-        if ids.is_empty() {
-            return self.undo_leases(leases);
-        }
-        let shares = share(ids.len(), &wanted);
-        let lease_timeout = self.info.options.lease_timeout;
-        let picks = ids.into_iter().zip(&shares).map(|(id, request)| {
-            let timeout = leases[*request].lease_timeout.unwrap_or(lease_timeout);
-            Pick { id, deadline: now.saturating_add(timeout) }
-        });
-        let batch = LeaseBatch { picks: picks.collect(), leases, shares };
-        match self.store.lease(&batch.picks).await {
-            Ok(items) => {
-                self.strikes = 0;
-                let leased = count(items.len());
-                self.counts.ready = self.counts.ready.saturating_sub(leased);
-                self.counts.leased += leased;
-                self.settle_lease(batch, items);
-            }
-            Err(error) => self.failed(&error, Unsettled::Lease(batch)).await,
-        }
+        let are_all = is_short || count(ids.len()) == self.counts.ready;
+        Ok((ids, are_all))
+    }
+
+    /// Counts items that were ready and are leased.
+    pub(super) fn count_leased(&mut self, items: &[Item]) {
+        let leased = count(items.len());
+        self.counts.ready = self.counts.ready.saturating_sub(leased);
+        self.counts.leased += leased;
     }
 
     /// Takes the requests whose callers still wait, and lets the router know of the others.
-    pub(super) fn take_leases(&mut self, leases: Vec<Lease>) -> Vec<Lease> {
+    fn take_leases(&mut self, leases: Vec<Lease>) -> Vec<Lease> {
         let (leases, abandoned) = split(leases, |lease| lease.call.take());
         if !abandoned.is_empty() {
             let mut report = Report::default();
@@ -81,37 +108,28 @@ impl Partition {
         leases
     }
 
-    /// These items are leased, in the order of the picks: answers everyone.
-    pub(super) fn settle_lease(&mut self, batch: LeaseBatch, items: Vec<Item>) {
+    /// These items are leased, in the order of the picks, beside those of the produce.
+    pub(super) fn settle_lease(&mut self, batch: LeaseBatch, items: Vec<Item>, settled: &mut Settled) {
+        let LeaseBatch { leases, picks, shares, direct } = batch;
         let mut items = items.into_iter().peekable();
-        let dealt = batch.picks.iter().zip(batch.shares).filter_map(|(pick, request)| {
-            items.next_if(|item| item.id == pick.id).map(|item| (request, item))
+        let picked = picks.iter().zip(&shares).filter_map(|(pick, request)| {
+            items.next_if(|item| item.id == pick.id).map(|item| (*request, item))
         });
-        let hands = deal(dealt, batch.leases.len());
-        let mut report = Report::default();
-        let answers = self.hand_out(batch.leases, hands, &mut report);
-        self.report(report);
-        answer_all(answers);
-    }
-
-    /// Nothing was leased: all go back to the router.
-    pub(super) fn undo_lease(&mut self, batch: LeaseBatch) {
-        self.undo_leases(batch.leases);
+        let direct = shares[picks.len()..].iter().copied().zip(direct);
+        let hands = deal(picked.chain(direct), leases.len());
+        let answers = self.hand_out(leases, hands, &mut settled.report);
+        settled.leased.extend(answers);
     }
 
     fn undo_leases(&mut self, leases: Vec<Lease>) {
         let mut report = Report::default();
-        self.give_back(leases, &mut report);
+        report.told.settled = leases.iter().map(|lease| lease.charged).sum();
+        report.leases_back = leases;
         self.report(report);
     }
 
-    pub(super) fn give_back(&mut self, leases: Vec<Lease>, report: &mut Report) {
-        report.told.settled += leases.iter().map(|lease| lease.charged).sum::<u64>();
-        report.leases_back.extend(leases);
-    }
-
     /// The answers to those who got something; the others go back to the router.
-    pub(super) fn hand_out(
+    fn hand_out(
         &mut self,
         leases: Vec<Lease>,
         hands: Vec<Vec<Item>>,

@@ -1,6 +1,6 @@
 //! The loop that owns a partition: the only one that writes its items.
 //!
-//! Each turn takes everything that waits, writes once per kind, tells the router, and answers each request.
+//! Each turn takes everything that waits, writes it at once, tells the router, and answers each request.
 
 mod change;
 mod cold;
@@ -14,6 +14,7 @@ mod produce;
 mod recover;
 mod rotation;
 mod timed_store;
+mod turn;
 
 use std::sync::Arc;
 
@@ -33,8 +34,8 @@ use dying::Dying;
 use health::{Health, chain};
 use held::Held;
 use inbox::Inbox;
-use recover::Unsettled;
 use timed_store::TimedStore;
+use turn::TurnBatch;
 
 pub(crate) use produce::ready_len;
 
@@ -77,7 +78,7 @@ pub(crate) struct Partition {
     dying: Dying,
     held: Held,
     /// Writes of which nobody knows yet whether they happened.
-    unsettled: Vec<Unsettled>,
+    unsettled: Vec<TurnBatch>,
     totals: Totals,
 }
 
@@ -191,14 +192,6 @@ impl Partition {
         if let Some(message) = message {
             self.take(message);
         }
-    }
-
-    /// Produces, leases and changes of items, in this order: a lease that came with a produce sees its items.
-    async fn turn(&mut self) {
-        let Work { produces, leases, changes } = self.inbox.take_turn(&self.store.write_max());
-        let leases = self.produce(produces, leases).await;
-        self.lease(leases).await;
-        self.change(changes).await;
     }
 
     async fn stop(mut self) {

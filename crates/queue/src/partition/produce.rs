@@ -1,15 +1,14 @@
-//! Produces: requests become items, and go straight to leases that wait if nothing else is ready.
+//! Produces: requests become items.
 
 use std::time::Duration;
 
 use leasehold_core::Timestamp;
 use metrics::counter;
 
-use super::recover::Unsettled;
-use super::rotation::{deal, share};
-use super::{Answers, Partition, answer_all, count, split};
-use crate::queue::message::{Lease, Produce, Report};
-use crate::reply::{Leased, Produced};
+use super::turn::Settled;
+use super::{Partition, count, split};
+use crate::queue::message::{Produce, Report};
+use crate::reply::Produced;
 use crate::request::NewItem;
 use crate::store::WriteMax;
 use crate::{Item, ItemId, ItemIds, ItemState};
@@ -17,18 +16,15 @@ use crate::{Item, ItemId, ItemIds, ItemState};
 /// A time less than this ahead means now.
 pub(super) const SCHEDULE_MIN: Duration = Duration::from_millis(100);
 
-/// A write of produced items, some of them handed to leases right away.
+/// Produced items, some of them handed to leases right away.
 #[derive(Debug)]
 pub(super) struct ProduceBatch {
     /// Without their items.
     produces: Vec<Produce>,
     /// How many of the items each has.
     lens: Vec<usize>,
-    items: Vec<Item>,
-    /// Those who get the leased ones.
-    leases: Vec<Lease>,
-    /// For each leased item the lease that gets it.
-    shares: Vec<usize>,
+    /// Never empty.
+    pub(super) items: Vec<Item>,
 }
 
 impl ProduceBatch {
@@ -36,17 +32,28 @@ impl ProduceBatch {
     pub(super) fn witness(&self) -> ItemId {
         self.items[0].id
     }
+
+    /// Nothing was stored: all may be tried elsewhere.
+    pub(super) fn undo(self, settled: &mut Settled) {
+        let ProduceBatch { mut produces, lens, items } = self;
+        let mut items = items.into_iter().map(new_item);
+        for (produce, len) in produces.iter_mut().zip(lens) {
+            produce.items = items.by_ref().take(len).collect();
+        }
+        settled.report.told.arrived += arrived(&produces).arrived;
+        settled.report.produces_back.extend(produces);
+    }
 }
 
 impl Partition {
-    /// Stores what is produced. Returns the leases that are still to be served from what is stored.
-    pub(super) async fn produce(&mut self, produces: Vec<Produce>, leases: Vec<Lease>) -> Vec<Lease> {
+    /// What is to be stored, if anything.
+    pub(super) fn plan_produce(&mut self, produces: Vec<Produce>) -> Option<ProduceBatch> {
         if produces.is_empty() {
-            return leases;
+            return None;
         }
         if !self.health.is_well() {
             self.report(Report { told: arrived(&produces), produces_back: produces, ..Report::default() });
-            return leases;
+            return None;
         }
         let (produces, abandoned) = split(produces, |produce| produce.call.take());
         if !abandoned.is_empty() {
@@ -54,21 +61,7 @@ impl Partition {
             self.report(Report { told, produces_done: abandoned.len(), ..Report::default() });
         }
         let produces = self.refuse_too_large(produces);
-        if produces.is_empty() {
-            return leases;
-        }
-        let (served, leases) =
-            if self.counts.ready == 0 { (leases, Vec::new()) } else { (Vec::new(), leases) };
-        let batch = self.batch(produces, served);
-        match self.store.produce(&batch.items).await {
-            Ok(_) => {
-                self.strikes = 0;
-                self.count_produced(&batch.items);
-                self.settle_produce(batch);
-            }
-            Err(error) => self.failed(&error, Unsettled::Produce(batch)).await,
-        }
-        leases
+        (!produces.is_empty()).then(|| self.produce_batch(produces))
     }
 
     /// Refuses what the store cannot write as a whole, here or in any other partition.
@@ -91,30 +84,17 @@ impl Partition {
         produces
     }
 
-    fn batch(&mut self, mut produces: Vec<Produce>, leases: Vec<Lease>) -> ProduceBatch {
+    fn produce_batch(&mut self, mut produces: Vec<Produce>) -> ProduceBatch {
         let now = self.now();
-        let options = &self.info.options;
         let lens = produces.iter().map(|produce| produce.items.len()).collect();
-        let expire_deadline = now.saturating_add(options.expire_timeout);
+        let expire_deadline = now.saturating_add(self.info.options.expire_timeout);
         let ids = &mut self.ids;
-        let mut items: Vec<Item> = produces
+        let items = produces
             .iter_mut()
             .flat_map(|produce| std::mem::take(&mut produce.items))
             .map(|new| item(new, ids, now, expire_deadline))
             .collect();
-        let leases = self.take_leases(leases);
-        let wanted: Vec<usize> = leases.iter().map(|lease| lease.batch_size).collect();
-        let ready = items.iter().filter(|item| item.state() == ItemState::Ready);
-        let shares = share(ready.count(), &wanted);
-        let lease_timeout = self.info.options.lease_timeout;
-        let ready = items.iter_mut().filter(|item| item.state() == ItemState::Ready);
-        for (item, request) in ready.zip(&shares) {
-            let timeout = leases[*request].lease_timeout.unwrap_or(lease_timeout);
-            item.is_leased = true;
-            item.lease_deadline = Some(now.saturating_add(timeout));
-            item.attempts = 1;
-        }
-        ProduceBatch { produces, lens, items, leases, shares }
+        ProduceBatch { produces, lens, items }
     }
 
     /// Counts items that were just stored, and what will become of them.
@@ -133,39 +113,17 @@ impl Partition {
         counter!("leasehold_queue_items_total", "event" => "produced").increment(stored);
     }
 
-    /// The items are stored: answers everyone.
-    pub(super) fn settle_produce(&mut self, batch: ProduceBatch) {
-        let ProduceBatch { produces, lens, items, leases, shares } = batch;
+    /// The items are stored. Returns those that are leased.
+    pub(super) fn settle_produce(&mut self, batch: ProduceBatch, settled: &mut Settled) -> Vec<Item> {
+        let ProduceBatch { produces, lens, items } = batch;
         let partition = self.id.number;
-        let mut report =
-            Report { told: arrived(&produces), produces_done: produces.len(), ..Report::default() };
+        settled.report.told.arrived += arrived(&produces).arrived;
+        settled.report.produces_done += produces.len();
         let mut ids = items.iter().map(|item| item.id);
-        let produced: Answers<Produced> = produces
-            .into_iter()
-            .zip(lens)
-            .map(|(produce, len)| {
-                (produce.call, Ok(Produced { partition, ids: ids.by_ref().take(len).collect() }))
-            })
-            .collect();
-        drop(ids);
-        let leased_items = items.into_iter().filter(|item| item.is_leased);
-        let hands = deal(shares.into_iter().zip(leased_items), leases.len());
-        let leased: Answers<Leased> = self.hand_out(leases, hands, &mut report);
-        self.report(report);
-        answer_all(produced);
-        answer_all(leased);
-    }
-
-    /// Nothing was stored: all may be tried elsewhere.
-    pub(super) fn undo_produce(&mut self, batch: ProduceBatch) {
-        let ProduceBatch { mut produces, lens, items, leases, .. } = batch;
-        let mut items = items.into_iter().map(new_item);
-        for (produce, len) in produces.iter_mut().zip(lens) {
-            produce.items = items.by_ref().take(len).collect();
-        }
-        let mut report = Report { told: arrived(&produces), produces_back: produces, ..Report::default() };
-        self.give_back(leases, &mut report);
-        self.report(report);
+        settled.produced.extend(produces.into_iter().zip(lens).map(|(produce, len)| {
+            (produce.call, Ok(Produced { partition, ids: ids.by_ref().take(len).collect() }))
+        }));
+        items.into_iter().filter(|item| item.is_leased).collect()
     }
 }
 

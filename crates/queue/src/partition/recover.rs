@@ -8,24 +8,15 @@ use std::collections::HashMap;
 use super::Partition;
 use super::change::{ChangeBatch, Lost};
 use super::health::Health;
-use super::lease::LeaseBatch;
-use super::produce::ProduceBatch;
+use super::turn::{Settled, TurnBatch};
 use crate::queue::message::Report;
 use crate::store::{Result, StoreError, Verdict};
 use crate::{Item, ItemId};
 
-/// A write that may have happened.
-#[derive(Debug)]
-pub(super) enum Unsettled {
-    Produce(ProduceBatch),
-    Lease(LeaseBatch),
-    Change(ChangeBatch),
-}
-
 impl Partition {
     /// A write has failed. One that may have happened is settled at once if the store lets us, else when it is back;
     /// in a row of failures not before the partition has rested.
-    pub(super) async fn failed(&mut self, error: &StoreError, write: Unsettled) {
+    pub(super) async fn failed(&mut self, error: &StoreError, write: TurnBatch) {
         self.mark_failed(error);
         if matches!(error, StoreError::Indeterminate { .. }) {
             // The router must send nothing here while nobody knows how long this takes.
@@ -35,7 +26,7 @@ impl Partition {
                 self.recover().await;
             }
         } else {
-            self.undo(write, error);
+            self.undo(write, error).await;
         }
     }
 
@@ -65,45 +56,66 @@ impl Partition {
         Ok(())
     }
 
-    async fn settle(&mut self, write: Unsettled) -> Result<(), (StoreError, Unsettled)> {
-        let ids = match &write {
-            Unsettled::Produce(batch) => vec![batch.witness()],
-            Unsettled::Lease(batch) => batch.picks.iter().map(|pick| pick.id).collect(),
-            Unsettled::Change(batch) => batch.ids(),
-        };
-        let items = match self.store.fetch(&ids).await {
+    /// Looks at what is stored, part by part: where a store has one write for all of them, they agree.
+    async fn settle(&mut self, write: TurnBatch) -> Result<(), (StoreError, TurnBatch)> {
+        let items = match self.store.fetch(&write.ids()).await {
             Ok(items) => items,
             Err(error) => return Err((error, write)),
         };
-        match write {
-            Unsettled::Produce(batch) if items.is_empty() => self.undo_produce(batch),
-            Unsettled::Produce(batch) => self.settle_produce(batch),
-            Unsettled::Lease(batch) => {
-                let leased: Vec<Item> = items.into_iter().filter(|item| item.is_leased).collect();
-                self.settle_lease(batch, leased);
+        let items: HashMap<ItemId, Item> = items.into_iter().map(|item| (item.id, item)).collect();
+        let TurnBatch { produce, mut lease, change } = write;
+        let mut settled = Settled::default();
+        if let Some(batch) = produce {
+            if items.contains_key(&batch.witness()) {
+                let direct = self.settle_produce(batch, &mut settled);
+                if let Some(lease) = &mut lease {
+                    lease.direct = direct;
+                }
+            } else {
+                batch.undo(&mut settled);
             }
-            Unsettled::Change(batch) => self.settle_lost_change(batch, items).await,
         }
+        if let Some(batch) = lease {
+            let picked = batch.picks.iter().filter_map(|pick| items.get(&pick.id));
+            let leased = picked.filter(|item| item.is_leased).cloned().collect();
+            self.settle_lease(batch, leased, &mut settled);
+        }
+        if let Some(batch) = change {
+            self.settle_lost_change(batch, &items, &mut settled);
+        }
+        self.tell(settled).await;
         Ok(())
     }
 
-    async fn settle_lost_change(&mut self, mut batch: ChangeBatch, items: Vec<Item>) {
-        let items: HashMap<ItemId, Item> = items.into_iter().map(|item| (item.id, item)).collect();
-        let mut lost = batch.lost(&items);
+    fn settle_lost_change(
+        &mut self,
+        mut batch: ChangeBatch,
+        items: &HashMap<ItemId, Item>,
+        settled: &mut Settled,
+    ) {
+        let mut lost = batch.lost(items);
         let undone = batch.split_off(&mut lost, Lost::DidNotHappen);
         let unknown = batch.split_off(&mut lost, Lost::Unknown);
         let source: Box<dyn std::error::Error + Send + Sync> = "the answer of the store was lost".into();
-        self.undo_change(undone, &StoreError::Unavailable { operation: "change", source });
-        self.give_up_change(unknown);
+        undone.undo(&StoreError::Unavailable { operation: "change", source }, settled);
+        unknown.give_up(settled);
         let verdicts = vec![Verdict::Done; batch.len()];
-        self.settle_change(batch, verdicts).await;
+        self.settle_change(batch, verdicts, settled);
     }
 
-    fn undo(&mut self, write: Unsettled, error: &StoreError) {
-        match write {
-            Unsettled::Produce(batch) => self.undo_produce(batch),
-            Unsettled::Lease(batch) => self.undo_lease(batch),
-            Unsettled::Change(batch) => self.undo_change(batch, error),
+    /// Nothing of it was written.
+    pub(super) async fn undo(&mut self, write: TurnBatch, error: &StoreError) {
+        let TurnBatch { produce, lease, change } = write;
+        let mut settled = Settled::default();
+        if let Some(batch) = produce {
+            batch.undo(&mut settled);
         }
+        if let Some(batch) = lease {
+            self.settle_lease(batch, Vec::new(), &mut settled);
+        }
+        if let Some(batch) = change {
+            batch.undo(error, &mut settled);
+        }
+        self.tell(settled).await;
     }
 }

@@ -10,8 +10,8 @@ use leasehold_core::Timestamp;
 use metrics::{counter, histogram};
 
 use crate::store::{
-    Change, Deadlines, Due, Opened, Pick, Placement, Removed, Result, StoreError, StoreStats, Verdict,
-    WriteMax,
+    Change, Deadlines, Due, Opened, Pick, Placement, Removed, Result, StoreError, StoreStats, Turn, Turned,
+    Verdict, WriteMax,
 };
 use crate::{Item, ItemId, PartitionStore};
 
@@ -51,6 +51,46 @@ impl TimedStore {
     pub(super) async fn change(&mut self, requests: &[&[Change]]) -> Result<Vec<Verdict>> {
         count_batch("change", requests.iter().map(|changes| changes.len()).sum());
         write(self.timeout, "change", self.store.change(requests)).await
+    }
+
+    /// Parts that are alone go by their own names.
+    pub(super) async fn turn(&mut self, turn: &Turn<'_>) -> Turned {
+        let Turn { items, picks, requests } = *turn;
+        match (items.is_empty(), picks.is_empty(), requests.is_empty()) {
+            (false, true, true) => match self.produce(items).await {
+                Ok(placements) => Turned { placements: Some(placements), ..Turned::default() },
+                Err(error) => Turned::failed(error),
+            },
+            (true, false, true) => match self.lease(picks).await {
+                Ok(leased) => Turned { leased: Some(leased), ..Turned::default() },
+                Err(error) => Turned::failed(error),
+            },
+            (true, true, false) => match self.change(requests).await {
+                Ok(verdicts) => Turned { verdicts: Some(verdicts), ..Turned::default() },
+                Err(error) => Turned::failed(error),
+            },
+            _ => self.turn_together(turn).await,
+        }
+    }
+
+    async fn turn_together(&mut self, turn: &Turn<'_>) -> Turned {
+        let changes = turn.requests.iter().map(|changes| changes.len()).sum();
+        for (operation, items) in
+            [("produce", turn.items.len()), ("lease", turn.picks.len()), ("change", changes)]
+        {
+            if items > 0 {
+                count_batch(operation, items);
+            }
+        }
+        let started = Instant::now();
+        let turned = match tokio::time::timeout(self.timeout, self.store.turn(turn)).await {
+            Ok(turned) => turned,
+            Err(elapsed) => {
+                Turned::failed(StoreError::Indeterminate { operation: "turn", source: elapsed.into() })
+            }
+        };
+        observe("turn", started, turned.error.as_ref());
+        turned
     }
 
     pub(super) async fn due(
@@ -129,11 +169,15 @@ async fn timed<T>(
         Ok(outcome) => outcome,
         Err(elapsed) => Err(late(elapsed.into())),
     };
+    observe(operation, started, outcome.as_ref().err());
+    outcome
+}
+
+fn observe(operation: &'static str, started: Instant, error: Option<&StoreError>) {
     histogram!("leasehold_queue_store_seconds", "operation" => operation)
         .record(started.elapsed().as_secs_f64());
-    if let Err(error) = &outcome {
+    if let Some(error) = error {
         counter!("leasehold_queue_store_errors_total", "operation" => operation, "code" => error.code())
             .increment(1);
     }
-    outcome
 }

@@ -14,6 +14,7 @@ pub mod memory;
 mod outcome;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+pub(crate) mod turn;
 mod write_max;
 
 use std::num::NonZeroUsize;
@@ -27,6 +28,7 @@ pub use error::{Result, StoreError};
 pub use outcome::{
     Change, Counts, Deadlines, Due, DueAction, Missing, Opened, Pick, Placement, Removed, StoreStats, Verdict,
 };
+pub use turn::{Turn, Turned};
 pub use write_max::WriteMax;
 
 /// A partition of a queue, by name.
@@ -98,6 +100,13 @@ pub trait PartitionStore: Send + 'static {
     /// # Errors
     /// As [`produce`](Self::produce); then none of the requests was carried out.
     async fn change(&mut self, requests: &[&[Change]]) -> Result<Vec<Verdict>>;
+
+    /// Produces, leases and changes as the three above do; in one write where the store is better off with one. A part
+    /// happens as by itself: requests that are refused undo nothing of the others. Unless it says otherwise, a store
+    /// writes the parts one after another.
+    async fn turn(&mut self, turn: &Turn<'_>) -> Turned {
+        turn::one_by_one(self, turn).await
+    }
 
     /// What is due at `now`, the longest due first, at most `limit`: leases past their deadline, schedules, items
     /// past their expire deadline. `max_attempts` is the queue's, zero for no limit.

@@ -6,7 +6,7 @@ use leasehold_core::Timestamp;
 use leasehold_embedded::Written;
 use leasehold_queue::conformance::Harness as _;
 use leasehold_queue::conformance::store::Line;
-use leasehold_queue::store::{Change, Placement, Verdict};
+use leasehold_queue::store::{Change, Pick, Placement, Turn, Verdict};
 use leasehold_queue::{ItemId, StoreError};
 use redb::{ReadableTable, ReadableTableMetadata, TableDefinition};
 
@@ -64,6 +64,42 @@ async fn failed_sync_is_indeterminate_and_settled_by_opening() {
     let found = line.find(held).await;
     assert_eq!(line.payloads().await.len(), usize::from(found.is_some()));
     line.produced(&["goes on"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn failed_sync_of_a_turn_leaves_all_of_it_or_nothing() {
+    let mut line = Line::<Embedded>::start().await;
+    let (held, ready) = (line.leased("held").await, line.produced(&["ready"]).await[0]);
+    let item = line.item("new");
+    let (picks, requests): (_, [&[Change]; 1]) =
+        ([Pick { id: ready, deadline: Timestamp::MAX }], [&[Change::Complete { id: held }]]);
+    let turn = Turn { items: std::slice::from_ref(&item), picks: &picks, requests: &requests };
+    line.harness.faults.set_unsynced(true);
+    let turned = line.owner.turn(&turn).await;
+    assert!(matches!(turned.error, Some(StoreError::Indeterminate { .. })), "{turned:?}");
+    assert!(turned.placements.is_none() && turned.leased.is_none() && turned.verdicts.is_none());
+    line.harness.faults.set_unsynced(false);
+    open_again(&mut line).await;
+    let happened = line.find(item.id).await.is_some();
+    assert_eq!(line.find(held).await.is_none(), happened);
+    assert_eq!(line.find(ready).await.is_some_and(|item| item.is_leased), happened);
+}
+
+/// One wait for the disk for all three.
+#[tokio::test(flavor = "multi_thread")]
+async fn turn_is_one_sync() {
+    let mut line = Line::<Embedded>::start().await;
+    let (held, ready) = (line.leased("held").await, line.produced(&["ready"]).await[0]);
+    let item = line.item("new");
+    let (picks, requests): (_, [&[Change]; 1]) =
+        ([Pick { id: ready, deadline: Timestamp::MAX }], [&[Change::Complete { id: held }]]);
+    let turn = Turn { items: std::slice::from_ref(&item), picks: &picks, requests: &requests };
+    let before = line.harness.faults.syncs();
+    assert!(line.owner.turn(&turn).await.error.is_none());
+    let together = line.harness.faults.syncs() - before;
+    let before = line.harness.faults.syncs();
+    line.owner.remove(&[item.id]).await.expect("remove");
+    assert_eq!(together, line.harness.faults.syncs() - before);
 }
 
 #[tokio::test]

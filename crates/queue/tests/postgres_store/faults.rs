@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use leasehold_queue::store::postgres::{Config, PostgresStore};
-use leasehold_queue::store::{Change, Pick, StoreError, Verdict};
+use leasehold_queue::store::{Change, Pick, StoreError, Turn, Turned, Verdict};
 use leasehold_queue::{ItemId, Store};
 use leasehold_testkit::postgres::{Cluster, Settings};
 use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
@@ -111,6 +111,66 @@ async fn lost_answers_of_other_writes_are_settled_the_same_way() {
         wire.line.owner.open().await.expect("open");
         assert_eq!(wire.line.owner.fetch(&[found[0].id]).await.expect("fetch").is_empty(), happened);
     }
+}
+
+/// All of a turn is one statement: all of it happened, or nothing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn lost_answer_of_a_turn_is_of_all_its_parts() {
+    for (action, happened) in FAULTS {
+        let mut wire = Wire::lay().await;
+        let (held, ready, new) = (wire.line.item("held"), wire.line.item("ready"), wire.line.item("new"));
+        let owner = &mut wire.line.owner;
+        owner.produce(&[held.clone(), ready.clone()]).await.expect("produce");
+        owner.lease(&[Pick { id: held.id, deadline: at(60) }]).await.expect("lease");
+        // Prepared, so that the ids travel in one message only.
+        assert!(owner.turn(&Turn::default()).await.error.is_none());
+
+        let lost = wire.lose(new.id, action);
+        let requests: [&[Change]; 1] = [&[Change::Complete { id: held.id }]];
+        let picks = [Pick { id: ready.id, deadline: at(60) }];
+        let turn = Turn { items: std::slice::from_ref(&new), picks: &picks, requests: &requests };
+        let turned = wire.line.owner.turn(&turn).await;
+        lost.fired().await;
+        assert!(matches!(turned.error, Some(StoreError::Indeterminate { .. })), "{turned:?}");
+        let Turned { placements: None, leased: None, verdicts: None, .. } = turned else {
+            panic!("nothing is known of any part: {turned:?}")
+        };
+        let owner = &mut wire.line.owner;
+        assert!(matches!(owner.turn(&turn).await.error, Some(StoreError::Fenced { .. })));
+        owner.open().await.expect("open");
+        let found = owner.fetch(&[held.id, ready.id, new.id]).await.expect("fetch");
+        let found: Vec<_> = found.iter().map(|item| (item.id, item.is_leased)).collect();
+        let expected = match happened {
+            true => [(ready.id, true), (new.id, false)],
+            false => [(held.id, true), (ready.id, false)],
+        };
+        assert_eq!(found, expected, "{action:?}");
+    }
+}
+
+/// The changes of a turn do not stand, and the connection breaks while they are looked at: what else the turn did is done.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn turn_whose_changes_cannot_be_judged_has_done_the_rest() {
+    let mut wire = Wire::lay().await;
+    let (ready, new, unknown) = (wire.line.item("ready"), wire.line.item("new"), wire.line.ids.next());
+    let owner = &mut wire.line.owner;
+    owner.produce(std::slice::from_ref(&ready)).await.expect("produce");
+    assert!(owner.turn(&Turn::default()).await.error.is_none());
+    let requests: [&[Change]; 1] = [&[Change::Complete { id: unknown }]];
+    // Prepares the look.
+    owner.change(&requests).await.expect("change");
+
+    // The turn names it twice, and then the look does.
+    wire.proxy.add(Rule::on(Trigger::Request(unknown.to_string().into_bytes())).then(Action::Cut).skip(2));
+    let picks = [Pick { id: ready.id, deadline: at(60) }];
+    let turn = Turn { items: std::slice::from_ref(&new), picks: &picks, requests: &requests };
+    let turned = wire.line.owner.turn(&turn).await;
+    assert!(matches!(turned.error, Some(StoreError::Unavailable { .. })), "{turned:?}");
+    assert_eq!(turned.placements.map(|placed| placed.len()), Some(1));
+    assert_eq!(turned.leased.map(|leased| leased.len()), Some(1));
+    assert!(turned.verdicts.is_none());
 }
 
 /// A read that is lost is just lost, and the owner stays the owner.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use leasehold_queue::store::{Change, Pick, StoreError, Verdict};
+use leasehold_queue::store::{Change, Pick, StoreError, Turn, Verdict};
 use leasehold_queue::{ItemIds, Store};
 use leasehold_testkit::postgres::Cluster;
 use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
@@ -65,7 +65,7 @@ async fn takeover_waits_for_a_write_under_way() {
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn write_that_waited_for_a_takeover_changes_nothing() {
     type Write = fn(&mut Line, leasehold_queue::ItemId) -> futures::Pending<'_>;
-    let writes: [(&str, Write); 7] = [
+    let writes: [(&str, Write); 8] = [
         ("produce", |line, _| {
             let item = line.item("late");
             Box::pin(async move { line.owner.produce(&[item]).await.map(drop) })
@@ -81,6 +81,14 @@ async fn write_that_waited_for_a_takeover_changes_nothing() {
         ("return", |line, id| {
             let new_id = line.ids.next();
             Box::pin(async move { line.owner.change(&[&[Change::Return { id, new_id }]]).await.map(drop) })
+        }),
+        ("turn", |line, id| {
+            let item = line.item("late");
+            Box::pin(async move {
+                let requests: [&[Change]; 1] = [&[Change::Complete { id }]];
+                let turn = Turn { items: &[item], requests: &requests, ..Turn::default() };
+                line.owner.turn(&turn).await.error.map_or(Ok(()), Err)
+            })
         }),
         ("requeue", |line, id| {
             let new_id = line.ids.next();

@@ -15,7 +15,7 @@ use tokio::{
 
 use super::{
     Action, Shared,
-    rulebook::{Direction, Notice, Rulebook, Verdict},
+    rulebook::{Direction, Notice, Rulebook, Verdict, Wait},
     window::Window,
 };
 
@@ -55,7 +55,7 @@ impl Link {
 /// Connects to the server and carries bytes until both sides are done or a rule ends it.
 pub(super) async fn serve(mut client: TcpStream, verdict: Verdict, shared: &Shared) {
     let link = Link::default();
-    wait(verdict.delays).await;
+    wait(verdict.waits).await;
     match verdict.last {
         Some((Action::Cut, notice)) => return notice.tell(),
         Some((Action::Blackhole, notice)) => {
@@ -68,7 +68,7 @@ pub(super) async fn serve(mut client: TcpStream, verdict: Verdict, shared: &Shar
             return notice.tell();
         }
         Some((Action::DropReply, notice)) => link.lose_reply(notice),
-        Some((Action::Delay(_), _)) | None => {}
+        Some((Action::Delay(_) | Action::Hold, _)) | None => {}
     }
     let Ok(mut server) = TcpStream::connect(shared.upstream).await else {
         let _ = client.set_zero_linger();
@@ -117,8 +117,8 @@ async fn pump(
             return End::Half;
         }
         let verdict = rules.on_chunk(direction, &mut window, chunk);
-        wait(verdict.delays).await;
-        // It may have gone dark during a delay.
+        wait(verdict.waits).await;
+        // It may have gone dark meanwhile.
         if link.is_dark() {
             continue;
         }
@@ -147,7 +147,7 @@ fn discards(action: Option<Action>, direction: Direction) -> bool {
     match action {
         Some(Action::Cut | Action::Blackhole) => true,
         Some(Action::DropReply) => direction == Direction::Reply,
-        Some(Action::CutAfterForward | Action::Delay(_)) | None => false,
+        Some(Action::CutAfterForward | Action::Delay(_) | Action::Hold) | None => false,
     }
 }
 
@@ -159,10 +159,14 @@ fn lost(link: &Link) -> End {
     if link.is_dark() { End::Half } else { End::Both }
 }
 
-async fn wait(delays: Vec<(std::time::Duration, Notice)>) {
-    for (delay, notice) in delays {
+async fn wait(waits: Vec<(Wait, Notice)>) {
+    for (wait, notice) in waits {
         notice.tell();
-        tokio::time::sleep(delay).await;
+        match wait {
+            Wait::For(delay) => tokio::time::sleep(delay).await,
+            // An error: nobody is left who could let it go.
+            Wait::Until(mut gate) => drop(gate.wait_for(|open| *open).await),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What to look for, and what to do then.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -31,6 +32,9 @@ pub enum Action {
     Blackhole,
     /// The chunk waits, and so does what follows it in its direction. On connect: the server is reached later.
     Delay(Duration),
+    /// The chunk waits, and so does what follows it in its direction, until [`RuleHandle::let_go`] or until the last
+    /// handle of the rule is dropped. On connect: the server is reached then.
+    Hold,
 }
 
 /// One fault: a trigger, an action, and on which matches it fires. Made by [`Rule::on`].
@@ -90,10 +94,12 @@ impl On {
 #[derive(Clone, Debug)]
 pub struct RuleHandle {
     pub(super) fired: watch::Receiver<u64>,
+    /// Opens for good.
+    pub(super) gate: Arc<watch::Sender<bool>>,
 }
 
 impl RuleHandle {
-    /// Resolves once the rule has fired and taken hold: a delay or a blackhole has begun, bytes to be forwarded
+    /// Resolves once the rule has fired and taken hold: a delay, a hold or a blackhole has begun, bytes to be forwarded
     /// are with the kernel, a reply to be dropped has come. Dropping the future loses nothing.
     ///
     /// # Panics
@@ -110,6 +116,11 @@ impl RuleHandle {
         let mut fired = self.fired.clone();
         let removed = fired.wait_for(|times| *times >= count).await.is_err();
         assert!(!removed, "the rule was removed before it fired {count} times");
+    }
+
+    /// Lets go what [`Action::Hold`] holds, and whatever the rule would hold from now on.
+    pub fn let_go(&self) {
+        self.gate.send_replace(true);
     }
 
     /// How often it has fired.

@@ -26,6 +26,7 @@ struct Entry {
     id: u64,
     rule: Rule,
     notice: Notice,
+    gate: watch::Receiver<bool>,
 }
 
 /// Tells the handles of a rule that it took hold.
@@ -45,11 +46,19 @@ pub(super) enum Direction {
     Reply,
 }
 
+/// What a chunk or a new connection waits for.
+#[derive(Clone, Debug)]
+pub(super) enum Wait {
+    For(Duration),
+    /// Until it is true, or nobody is left to say so.
+    Until(watch::Receiver<bool>),
+}
+
 /// What is to be done with a chunk or a new connection.
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
-    pub(super) delays: Vec<(Duration, Notice)>,
-    /// The action that is no delay; `Action::Delay` does not occur here.
+    pub(super) waits: Vec<(Wait, Notice)>,
+    /// The action that does not wait; `Action::Delay` and `Action::Hold` do not occur here.
     pub(super) last: Option<(Action, Notice)>,
 }
 
@@ -61,11 +70,12 @@ impl Rulebook {
             assert!((1..=max).contains(&bytes), "pattern of {bytes} bytes; 1 to {max} are allowed");
         }
         let (sender, fired) = watch::channel(0);
+        let (opener, gate) = watch::channel(false);
         let mut entries = self.entries();
         let id = entries.next;
         entries.next += 1;
-        entries.list.push(Entry { id, rule, notice: Notice(Arc::new(sender)) });
-        RuleHandle { fired }
+        entries.list.push(Entry { id, rule, notice: Notice(Arc::new(sender)), gate });
+        RuleHandle { fired, gate: Arc::new(opener) }
     }
 
     pub(super) fn clear(&self) {
@@ -89,7 +99,7 @@ impl Rulebook {
     /// `matches` tells how often a rule's trigger matched.
     fn judge(&self, mut matches: impl FnMut(u64, &Trigger) -> u64) -> Verdict {
         let mut verdict = Verdict::default();
-        for Entry { id, rule, notice } in &mut self.entries().list {
+        for Entry { id, rule, notice, gate } in &mut self.entries().list {
             let found = matches(*id, &rule.trigger);
             let skipped = found.min(rule.skip);
             rule.skip -= skipped;
@@ -97,14 +107,18 @@ impl Rulebook {
             if firing == 0 {
                 continue;
             }
-            if let Action::Delay(delay) = rule.action {
-                rule.left = rule.left.saturating_sub(firing);
-                verdict.delays.extend((0..firing).map(|_| (delay, notice.clone())));
-            } else {
+            let wait = match rule.action {
+                Action::Delay(delay) => Some(Wait::For(delay)),
+                Action::Hold => Some(Wait::Until(gate.clone())),
+                _ => None,
+            };
+            let Some(wait) = wait else {
                 rule.left -= 1;
                 verdict.last = Some((rule.action, notice.clone()));
                 break;
-            }
+            };
+            rule.left = rule.left.saturating_sub(firing);
+            verdict.waits.extend((0..firing).map(|_| (wait.clone(), notice.clone())));
         }
         verdict
     }
@@ -116,7 +130,7 @@ impl Rulebook {
 
 #[cfg(test)]
 mod tests {
-    use super::{Direction, Rulebook, Verdict};
+    use super::{Direction, Rulebook, Verdict, Wait};
     use crate::proxy::{Action, Rule, Trigger, window::Window};
     use std::time::Duration;
 
@@ -160,7 +174,11 @@ mod tests {
         rules.add(on().then(Action::Blackhole));
         rules.add(on().then(Action::Cut));
         let verdict = request(&rules, &mut window, b"x");
-        assert_eq!(verdict.delays.iter().map(|(delay, _)| delay.as_millis()).sum::<u128>(), 3);
+        let delays = verdict.waits.iter().map(|(wait, _)| match wait {
+            Wait::For(delay) => delay.as_millis(),
+            Wait::Until(_) => panic!("no rule holds"),
+        });
+        assert_eq!(delays.sum::<u128>(), 3);
         assert_eq!(action(&verdict), Some(Action::Blackhole));
         assert_eq!(action(&request(&rules, &mut window, b"x")), Some(Action::Cut), "not used up before");
     }

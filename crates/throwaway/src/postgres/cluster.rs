@@ -11,7 +11,7 @@ use std::{
 
 use tokio_postgres::{Client, NoTls};
 
-use super::{Database, Schema, Settings, ready, template};
+use super::{Database, Original, Schema, Settings, ready, template};
 use crate::{
     Error, Result, Service,
     account::Account,
@@ -107,27 +107,34 @@ impl Cluster {
     /// # Panics
     /// When the server does not make it.
     pub async fn database(&self) -> Database {
-        let name = format!("test_{}", self.next.fetch_add(1, Ordering::Relaxed));
-        match Database::create(self, name, "template0").await {
-            Ok(database) => database,
+        self.copy_of("template0").await
+    }
+
+    /// Makes copies of a database possible: whoever is still connected to it is disconnected, and nobody may connect from then
+    /// on, because a copy can only be made of a database that nobody uses.
+    ///
+    /// # Panics
+    /// When the server does not close it.
+    pub async fn original(&self, database: Database) -> Original {
+        match Original::close(self, database).await {
+            Ok(original) => original,
             Err(error) => panic!("{}", error.chain()),
         }
     }
 
-    /// A fresh database with all that `original` holds. Whoever is still connected to the original is disconnected, and
-    /// nobody may connect to it from then on, because a copy can only be made of a database that nobody uses.
+    /// A fresh database with all that `original` holds.
     ///
     /// Dropping the future midway may leave the database behind until the cluster goes.
     ///
     /// # Panics
     /// When the server does not make it.
-    pub async fn database_like(&self, original: &Database) -> Database {
+    pub async fn database_like(&self, original: &Original) -> Database {
+        self.copy_of(original.name()).await
+    }
+
+    async fn copy_of(&self, template: &str) -> Database {
         let name = format!("test_{}", self.next.fetch_add(1, Ordering::Relaxed));
-        let created = async {
-            original.close(self).await?;
-            Database::create(self, name, original.name()).await
-        };
-        match created.await {
+        match Database::create(self, name, template).await {
             Ok(database) => database,
             Err(error) => panic!("{}", error.chain()),
         }

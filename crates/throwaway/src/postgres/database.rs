@@ -25,20 +25,6 @@ impl Database {
         Ok(Database { name, url, admin_url: cluster.url("postgres") })
     }
 
-    /// Ends all sessions and lets no others in.
-    pub(super) async fn close(&self, cluster: &Cluster) -> Result<()> {
-        let failed = |source| Error::Statement { action: "close a database", source };
-        let (admin, name) = (cluster.admin().await?, &self.name);
-        let is_closed = "SELECT NOT datallowconn FROM pg_database WHERE datname = $1";
-        if !admin.query_one(is_closed, &[name]).await.map_err(failed)?.get::<_, bool>(0) {
-            let close = format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false");
-            admin.batch_execute(&close).await.map_err(failed)?;
-        }
-        // With a time to wait, it answers when the session is gone.
-        let end = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = $1";
-        admin.query(end, &[name]).await.map(drop).map_err(failed)
-    }
-
     /// Its name.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -49,6 +35,28 @@ impl Database {
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
+    }
+}
+
+/// A database that nobody uses and nobody can connect to any more, so that copies can be made of it, many at once.
+#[derive(Debug)]
+pub struct Original(Database);
+
+impl Original {
+    /// Ends all sessions and lets no others in. It owns the database because two who close it at once would be refused.
+    pub(super) async fn close(cluster: &Cluster, database: Database) -> Result<Original> {
+        let failed = |source| Error::Statement { action: "close a database", source };
+        let (admin, name) = (cluster.admin().await?, database.name());
+        let close = format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false");
+        admin.batch_execute(&close).await.map_err(failed)?;
+        // With a time to wait, it answers when the session is gone.
+        let end = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = $1";
+        admin.query(end, &[&name]).await.map_err(failed)?;
+        Ok(Original(database))
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.0.name()
     }
 }
 

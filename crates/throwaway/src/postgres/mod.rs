@@ -17,7 +17,7 @@ mod settings;
 mod template;
 
 pub use cluster::Cluster;
-pub use database::Database;
+pub use database::{Database, Original};
 pub use schema::Schema;
 pub use settings::Settings;
 

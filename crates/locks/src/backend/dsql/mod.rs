@@ -109,7 +109,7 @@ impl LockBackend for DsqlBackend {
     }
 
     async fn is_locked(&self, key: &Key) -> Result<bool> {
-        Ok(is_locked::look(&self.store, key).await?.is_some_and(|held| held.is_live))
+        is_locked::is_locked(&self.store, key).await
     }
 
     async fn lookup(&self, by: LookupBy<'_>) -> Result<Option<LockRecord>> {

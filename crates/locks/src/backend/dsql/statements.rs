@@ -2,7 +2,7 @@
 
 use leasehold_core::postgres::TableNames;
 
-use super::super::postgres::statements::{IS_LOCKED, LOOKUP_BY_ID, LOOKUP_BY_KEY, Statements, fill_at};
+use super::super::postgres::statements::{LOOKUP_BY_ID, LOOKUP_BY_KEY, Statements, fill_at};
 
 /// The clock in whole milliseconds, at the beginning of the transaction. A statement here waits for nobody, and one that is
 /// run again begins anew. Not qualified with a schema, so that a test can stop it.
@@ -34,7 +34,6 @@ pub(super) fn shared(tables: &TableNames) -> Statements {
         acquire: filled(include_str!("sql/acquire.sql")),
         release: filled(include_str!("sql/release.sql")),
         extend: filled(include_str!("sql/extend.sql")),
-        is_locked: filled(IS_LOCKED),
         lookup_by_key: filled(LOOKUP_BY_KEY),
         lookup_by_id: filled(LOOKUP_BY_ID),
         list: filled(include_str!("sql/list.sql")),

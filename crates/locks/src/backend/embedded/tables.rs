@@ -55,7 +55,9 @@ impl<'a> Tables<'a> {
     }
 
     pub(super) fn last_fence(&self, key: &Key) -> Result<Option<Fence>, Error> {
-        Ok(self.fences.get(key.as_str())?.and_then(|fence| Fence::from_counter(fence.value()).ok()))
+        // One that stands beyond the last fence stays beyond it; beginning anew would let old holders in.
+        let last = self.fences.get(key.as_str())?.map(|fence| fence.value().min(Fence::MAX.as_u64()));
+        Ok(last.and_then(|fence| Fence::from_counter(fence).ok()))
     }
 
     /// Replaces the key's hold, if there is one.

@@ -107,10 +107,6 @@ async fn write(
     found: &Found,
     record: &LockRecord,
 ) -> Result<Option<Version>, Failure> {
-    if record.fence.is_near_limit() {
-        let (key_hash, fence) = (record.key.key_hash(), record.fence);
-        tracing::warn!(%key_hash, %fence, limit = %Fence::MAX, "the fences of a key are running out");
-    }
     let lock_version = found.lock.as_ref().map(|held| held.version);
     let writes = vec![
         replace(&place.counter, counter_fields(record.fence, &record.key), found.counter_version),

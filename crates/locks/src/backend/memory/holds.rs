@@ -26,6 +26,11 @@ impl Holds {
         self.last_fences.get(key).copied()
     }
 
+    #[cfg(feature = "conformance")]
+    pub(super) fn count_to(&mut self, key: &Key, fence: Fence) {
+        self.last_fences.insert(key.clone(), fence);
+    }
+
     /// All holds whose keys come after this one, in order.
     pub(super) fn after(&self, key: Option<&Key>) -> impl Iterator<Item = &LockRecord> {
         let from = key.map_or(Bound::Unbounded, Bound::Excluded);

@@ -36,6 +36,12 @@ impl MemoryBackend {
         MemoryBackend { holds: Mutex::default(), clock, hub: WatchHub::default() }
     }
 
+    /// As if the last hold of the key had had this fence.
+    #[cfg(feature = "conformance")]
+    pub fn count_to(&self, key: &Key, fence: leasehold_core::Fence) {
+        self.holds.lock().count_to(key, fence);
+    }
+
     /// Whole milliseconds, as every store of the contract counts them.
     fn now(&self) -> Timestamp {
         Timestamp::from_millis(self.clock.now().as_millis())

@@ -8,7 +8,7 @@ use leasehold_txn::tokio_postgres::Row;
 use leasehold_txn::tokio_postgres::types::Type;
 use leasehold_txn::{Result as TxnResult, Step, Values};
 
-use super::errors::{column, error_of, unexpected};
+use super::errors::{column, error_of, number, told, unexpected};
 use super::{Mode, PostgresBackend, operations};
 use crate::{AcquireOutcome, AcquireRequest, Error, Grant, Result};
 
@@ -32,10 +32,8 @@ pub(super) async fn acquire(backend: &PostgresBackend, request: &AcquireRequest)
         (&advisory, Type::BOOL),
     ];
     for _ in 0..TRIES_MAX {
-        let rows = decide(backend, values).await;
-        // No row: another acquire won while this one waited, and the snapshot from before cannot tell whose.
-        if let Some(row) = rows.map_err(|error| error_of(OPERATION, error))?.first() {
-            let outcome = answer(row, request)?;
+        // Nothing: another acquire won while this one waited, and the snapshot from before cannot tell whose.
+        if let Some(outcome) = decide(backend, request, values).await? {
             if outcome.acquired().is_some() {
                 backend.store.news.held();
             }
@@ -45,24 +43,46 @@ pub(super) async fn acquire(backend: &PostgresBackend, request: &AcquireRequest)
     Ok(AcquireOutcome::Held { free_in: None })
 }
 
-/// By the function where the schema has it, else by the statement; in shared mode that follows SyncGuard's advisory lock.
-async fn decide(backend: &PostgresBackend, values: Values<'_>) -> TxnResult<Vec<Row>> {
-    let statements = &backend.statements;
-    let call = &statements.call_acquire;
-    if let Some(rows) = backend.functions.call(backend, operations::ACQUIRE, call, values).await? {
-        return Ok(rows);
+/// By the function where the schema has it, else by the statement.
+async fn decide(
+    backend: &PostgresBackend,
+    request: &AcquireRequest,
+    values: Values<'_>,
+) -> Result<Option<AcquireOutcome>> {
+    let call = &backend.statements.call_acquire;
+    let called = backend.functions.call(backend, operations::ACQUIRE, call, values).await;
+    if let Some(rows) = called.map_err(|error| error_of(OPERATION, error))? {
+        return told(OPERATION, &rows)?.map(|told| outcome_of_call(told, request)).transpose();
     }
-    let values = &values[..5];
+    let rows = by_statement(backend, &values[..5]).await.map_err(|error| error_of(OPERATION, error))?;
+    rows.first().map(|row| answer(row, request)).transpose()
+}
+
+/// In shared mode the statement follows SyncGuard's advisory lock.
+async fn by_statement(backend: &PostgresBackend, values: Values<'_>) -> TxnResult<Vec<Row>> {
     match backend.config.mode {
         Mode::Exclusive => {
             let alone = [Step::new(&backend.store.statements.acquire, values)];
             backend.store.write(operations::ACQUIRE, &alone).await
         }
         Mode::Shared => {
-            let advisory = Step::new(&statements.advisory, &values[..1]);
-            let guarded = Step::new(&statements.acquire_guarded, values);
+            let advisory = Step::new(&backend.statements.advisory, &values[..1]);
+            let guarded = Step::new(&backend.statements.acquire_guarded, values);
             backend.store.write(operations::ACQUIRE, &[advisory, guarded]).await
         }
+    }
+}
+
+/// What the function says of this request.
+fn outcome_of_call(told: &str, request: &AcquireRequest) -> Result<AcquireOutcome> {
+    let (outcome, rest) = told.split_once(' ').unwrap_or((told, ""));
+    match (outcome, rest.split_once(' ')) {
+        ("acquired", Some((expires_at, fence))) => {
+            let grant = granted(request, fence, number(OPERATION, expires_at)?)?;
+            Ok(AcquireOutcome::Acquired(grant))
+        }
+        ("held", None) => Ok(AcquireOutcome::Held { free_in: Some(duration(number(OPERATION, rest)?)) }),
+        (outcome, _) => Err(refused(outcome)),
     }
 }
 
@@ -77,18 +97,25 @@ pub(in crate::backend) fn answer(row: &Row, request: &AcquireRequest) -> Result<
 
 /// The grant in a row of this request.
 pub(in crate::backend) fn grant(row: &Row, request: &AcquireRequest) -> Result<Grant> {
+    granted(request, column(OPERATION, row, "fence")?, column(OPERATION, row, "expires_at_ms")?)
+}
+
+fn granted(request: &AcquireRequest, fence: &str, expires_at_ms: i64) -> Result<Grant> {
     let foreign = |_| Error::Foreign { operation: OPERATION, key_hash: request.key.key_hash() };
     Ok(Grant {
         lock_id: request.lock_id,
-        fence: Fence::parse(column(OPERATION, row, "fence")?).map_err(foreign)?,
-        expires_at: Timestamp::from_millis(column(OPERATION, row, "expires_at_ms")?),
+        fence: Fence::parse(fence).map_err(foreign)?,
+        expires_at: Timestamp::from_millis(expires_at_ms),
     })
 }
 
 /// How long the hold in a row goes on.
 pub(super) fn free_in(row: &Row) -> Result<Option<Duration>> {
-    let free_in_ms: i64 = column(OPERATION, row, "free_in_ms")?;
-    Ok(Some(Duration::from_millis(u64::try_from(free_in_ms).unwrap_or(0))))
+    Ok(Some(duration(column(OPERATION, row, "free_in_ms")?)))
+}
+
+fn duration(millis: i64) -> Duration {
+    Duration::from_millis(u64::try_from(millis).unwrap_or(0))
 }
 
 /// Why a row is neither a grant nor a refusal.
@@ -108,4 +135,39 @@ pub(super) fn storage_keys(key: &Key) -> (StorageKey, StorageKey) {
 /// A ttl as PostgreSQL counts.
 pub(in crate::backend) fn millis(ttl: Ttl) -> i64 {
     i64::try_from(ttl.as_millis()).expect("the longest ttl is below 2^53 ms")
+}
+
+#[cfg(test)]
+mod tests {
+    use leasehold_core::LockId;
+
+    use super::*;
+
+    fn outcome(told: &str) -> Result<AcquireOutcome> {
+        let lock_id = LockId::generate().expect("random bytes");
+        let key = Key::parse("billing").expect("a key");
+        outcome_of_call(told, &AcquireRequest { key, lock_id, ttl: Ttl::DEFAULT })
+    }
+
+    #[test]
+    fn answers_of_the_function_are_read() {
+        let grant =
+            outcome("acquired 1700000000000 000000000000007").expect("reads").acquired().expect("ours");
+        assert_eq!((grant.fence.as_u64(), grant.expires_at), (7, Timestamp::from_millis(1_700_000_000_000)));
+        let held = outcome("held 1500").expect("reads");
+        assert_eq!(held, AcquireOutcome::Held { free_in: Some(Duration::from_millis(1_500)) });
+        assert_eq!(outcome("overflow").expect_err("no fence").code(), "fence.overflow");
+    }
+
+    #[test]
+    fn answers_that_no_function_gives_are_errors() {
+        assert_eq!(outcome("acquired 1700000000000 no fence").expect_err("odd").code(), "lock.foreign_entry");
+        for odd in ["", "acquired", "acquired 1", "held", "held soon", "acquired soon 000000000000007"] {
+            assert_eq!(
+                outcome(odd).expect_err(odd).lock_code(),
+                leasehold_core::LockCode::Internal,
+                "{odd:?}"
+            );
+        }
+    }
 }

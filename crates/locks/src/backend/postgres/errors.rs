@@ -47,6 +47,17 @@ pub(in crate::backend) fn column<'a, T: FromSql<'a>>(
     row.try_get(name).map_err(|error| unexpected(operation, error))
 }
 
+/// The one text that a function of ours returned; `None` if it had nothing to tell.
+pub(super) fn told<'a>(operation: &'static str, rows: &'a [Row]) -> Result<Option<&'a str>> {
+    let Some(row) = rows.first() else { return Ok(None) };
+    row.try_get(0).map_err(|error| unexpected(operation, error))
+}
+
+/// A number within such a text.
+pub(super) fn number(operation: &'static str, text: &str) -> Result<i64> {
+    text.parse().map_err(|error| unexpected(operation, error))
+}
+
 /// The server answered what none of our statements can.
 pub(super) fn unexpected(
     operation: &'static str,

@@ -19,7 +19,7 @@ const UNDEFINED_FUNCTION: &str = "42883";
 pub(super) struct Functions(AtomicU8);
 
 impl Functions {
-    /// The rows of a call; `None` where the schema has no functions, and the statements have to do.
+    /// The rows of a call that changes something; `None` where the schema has no functions, and the statements have to do.
     pub(super) async fn call(
         &self,
         backend: &PostgresBackend,
@@ -30,7 +30,25 @@ impl Functions {
         if !self.are_there(backend).await? {
             return Ok(None);
         }
-        match backend.store.write(operation, &[Step::new(sql, values)]).await {
+        self.noticed(backend.store.write(operation, &[Step::new(sql, values)]).await)
+    }
+
+    /// [`Functions::call`] where nothing changes.
+    pub(super) async fn look_up(
+        &self,
+        backend: &PostgresBackend,
+        operation: Operation,
+        sql: &str,
+        values: Values<'_>,
+    ) -> Result<Option<Vec<Row>>> {
+        if !self.are_there(backend).await? {
+            return Ok(None);
+        }
+        self.noticed(backend.store.read(operation, &[Step::new(sql, values)]).await)
+    }
+
+    fn noticed(&self, answer: Result<Vec<Row>>) -> Result<Option<Vec<Row>>> {
+        match answer {
             // Dropped since; nothing happened.
             Err(error) if error.sqlstate() == Some(UNDEFINED_FUNCTION) => {
                 self.0.store(GONE, Ordering::Relaxed);
@@ -42,12 +60,12 @@ impl Functions {
 
     async fn are_there(&self, backend: &PostgresBackend) -> Result<bool> {
         match self.0.load(Ordering::Relaxed) {
-            UNKNOWN => self.look(backend).await,
+            UNKNOWN => self.detect(backend).await,
             known => Ok(known == THERE),
         }
     }
 
-    async fn look(&self, backend: &PostgresBackend) -> Result<bool> {
+    async fn detect(&self, backend: &PostgresBackend) -> Result<bool> {
         let steps = [Step::new(&backend.statements.detect_functions, &[])];
         let answer = Pipeline::read(operations::DETECT, &steps)
             .query(&backend.store.pool, &backend.store.policy())

@@ -1,31 +1,36 @@
 //! Looking holds up.
 
 use leasehold_core::postgres::admit;
-use leasehold_core::{Fence, Key, KeyHash, LockId, LockRecord, StorageKeySpace, Timestamp};
+use leasehold_core::{Fence, Key, KeyHash, LockId, LockRecord, Timestamp};
 use leasehold_txn::tokio_postgres::Row;
 use leasehold_txn::tokio_postgres::types::Type;
 use leasehold_txn::{Step, Values};
 
 use super::errors::{column, error_of};
-use super::operations;
+use super::found::{Found, Verb, find, find_by_call};
 use super::store::Store;
+use super::{PostgresBackend, operations};
 use crate::{Error, ListRequest, LookupBy, Result};
 
-const LOOKUP: &str = "lookup";
+const LOOKUP: Verb = Verb { name: "lookup", operation: operations::LOOKUP };
 const LIST: &str = "list";
 
+/// By the function where the schema has it.
+pub(super) async fn lookup_by_call(
+    backend: &PostgresBackend,
+    by: LookupBy<'_>,
+) -> Result<Option<LockRecord>> {
+    live(find_by_call(backend, LOOKUP, by).await?)
+}
+
+/// By the statement.
 pub(in crate::backend) async fn lookup(store: &Store, by: LookupBy<'_>) -> Result<Option<LockRecord>> {
-    let (sql, text) = match by {
-        LookupBy::Key(key) => {
-            admit(key)?;
-            (&store.statements.lookup_by_key, StorageKeySpace::postgres().lock(key).as_str().to_owned())
-        }
-        LookupBy::LockId(lock_id) => (&store.statements.lookup_by_id, lock_id.as_str().to_owned()),
-    };
-    let values: Values<'_> = &[(&text, Type::TEXT)];
-    let steps = [Step::new(sql, values)];
-    let rows = store.read(operations::LOOKUP, &steps).await.map_err(|error| error_of(LOOKUP, error))?;
-    rows.first().map(|row| record(LOOKUP, row)).transpose()
+    live(find(store, LOOKUP, by).await?)
+}
+
+fn live(found: Option<Found>) -> Result<Option<LockRecord>> {
+    let live = found.filter(|found| found.is_live);
+    live.map(|found| record(LOOKUP.name, &found.row)).transpose()
 }
 
 pub(in crate::backend) async fn list(store: &Store, request: &ListRequest) -> Result<Vec<LockRecord>> {

@@ -7,6 +7,7 @@ pub(super) mod acquire;
 mod acquire_many;
 pub(super) mod errors;
 pub(super) mod extend;
+mod found;
 mod functions;
 mod fused;
 pub(super) mod is_locked;
@@ -201,7 +202,7 @@ impl LockBackend for PostgresBackend {
     }
 
     async fn extend(&self, request: &ExtendRequest) -> Result<ExtendOutcome> {
-        extend::extend(&self.store, request).await
+        extend::extend_by_call(self, request).await
     }
 
     async fn release(&self, lock_id: &LockId) -> Result<ReleaseOutcome> {
@@ -209,11 +210,11 @@ impl LockBackend for PostgresBackend {
     }
 
     async fn is_locked(&self, key: &Key) -> Result<bool> {
-        is_locked::is_locked(self, key).await
+        is_locked::is_locked_by_call(self, key).await
     }
 
     async fn lookup(&self, by: LookupBy<'_>) -> Result<Option<LockRecord>> {
-        lookup::lookup(&self.store, by).await
+        lookup::lookup_by_call(self, by).await
     }
 
     async fn list(&self, request: &ListRequest) -> Result<Vec<LockRecord>> {

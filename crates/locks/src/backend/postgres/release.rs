@@ -5,7 +5,7 @@ use leasehold_txn::tokio_postgres::Row;
 use leasehold_txn::tokio_postgres::types::Type;
 use leasehold_txn::{Step, Values};
 
-use super::errors::{column, error_of, unexpected};
+use super::errors::{column, error_of, told, unexpected};
 use super::store::Store;
 use super::{PostgresBackend, operations};
 use crate::{ReleaseOutcome, Result};
@@ -19,7 +19,10 @@ pub(super) async fn release_by_call(backend: &PostgresBackend, lock_id: &LockId)
     let call = &backend.statements.call_release;
     let called = backend.functions.call(backend, operations::RELEASE, call, values).await;
     match called.map_err(|error| error_of(OPERATION, error))? {
-        Some(rows) => answer(store, &rows),
+        Some(rows) => match told(OPERATION, &rows)?.map(|told| told.split_once(' ').unwrap_or((told, ""))) {
+            None => Ok(ReleaseOutcome::Refused(Refusal::NotFound)),
+            Some((outcome, user_key)) => ended(store, outcome, user_key),
+        },
         None => release(store, lock_id).await,
     }
 }
@@ -37,15 +40,19 @@ fn answer(store: &Store, rows: &[Row]) -> Result<ReleaseOutcome> {
     rows.first().map_or(Ok(ReleaseOutcome::Refused(Refusal::NotFound)), |row| outcome(store, row))
 }
 
-/// What a row says; whoever waits for its key is told.
+/// What a row says.
 pub(super) fn outcome(store: &Store, row: &Row) -> Result<ReleaseOutcome> {
-    match column(OPERATION, row, "outcome")? {
+    ended(store, column(OPERATION, row, "outcome")?, column(OPERATION, row, "user_key")?)
+}
+
+/// Whoever waits for the key is told.
+fn ended(store: &Store, outcome: &str, user_key: &str) -> Result<ReleaseOutcome> {
+    match outcome {
         "released" => {
-            store.news.freed(KeyHash::of(column(OPERATION, row, "user_key")?));
+            store.news.freed(KeyHash::of(user_key));
             Ok(ReleaseOutcome::Released)
         }
         "expired" => Ok(ReleaseOutcome::Refused(Refusal::Expired)),
-        "not-found" => Ok(ReleaseOutcome::Refused(Refusal::NotFound)),
         other => Err(unexpected(OPERATION, format!("the statement ended as {other}"))),
     }
 }

@@ -87,6 +87,6 @@ mod tests {
         let script = setup_sql(&TableNames::default(), OptionalColumns::With);
         let creates = script.matches("\nCREATE ").count() + usize::from(script.starts_with("CREATE "));
         let tolerant = script.matches("IF NOT EXISTS").count() + script.matches("OR REPLACE").count();
-        assert_eq!((creates, tolerant), (8, 8), "{script}");
+        assert_eq!((creates, tolerant), (11, 11), "{script}");
     }
 }

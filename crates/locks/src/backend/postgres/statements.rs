@@ -12,7 +12,6 @@ const CLEANUP_AFTER_MS: u128 = 2 * TIME_TOLERANCE.as_millis();
 const NOW: &str = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 /// Reads that are the same in every dialect.
-pub(in crate::backend) const IS_LOCKED: &str = include_str!("sql/is_locked.sql");
 pub(in crate::backend) const LOOKUP_BY_KEY: &str = include_str!("sql/lookup_by_key.sql");
 pub(in crate::backend) const LOOKUP_BY_ID: &str = include_str!("sql/lookup_by_id.sql");
 
@@ -25,7 +24,6 @@ pub(in crate::backend) struct Statements {
     pub(in crate::backend) acquire: String,
     pub(in crate::backend) release: String,
     pub(in crate::backend) extend: String,
-    pub(in crate::backend) is_locked: String,
     pub(in crate::backend) lookup_by_key: String,
     pub(in crate::backend) lookup_by_id: String,
     pub(in crate::backend) list: String,
@@ -40,6 +38,9 @@ pub(super) struct PostgresStatements {
     pub(super) call_acquire_many: String,
     pub(super) call_release: String,
     pub(super) call_release_many: String,
+    pub(super) call_extend: String,
+    pub(super) call_lookup_by_key: String,
+    pub(super) call_lookup_by_id: String,
     pub(super) acquire_many: String,
     pub(super) acquire_many_guarded: String,
     pub(super) advisory: String,
@@ -56,7 +57,6 @@ impl Statements {
             acquire: alone(include_str!("sql/acquire.sql")),
             release: alone(include_str!("sql/release.sql")),
             extend: alone(include_str!("sql/extend.sql")),
-            is_locked: alone(IS_LOCKED),
             lookup_by_key: alone(LOOKUP_BY_KEY),
             lookup_by_id: alone(LOOKUP_BY_ID),
             list: alone(include_str!("sql/list.sql")),
@@ -70,10 +70,13 @@ impl PostgresStatements {
         let guarded = |template| fill(template, tables, ADVISORY_TAKEN);
         PostgresStatements {
             acquire_guarded: guarded(include_str!("sql/acquire.sql")),
-            call_acquire: alone("SELECT * FROM {acquire_function}($1, $2, $3, $4, $5, $6)"),
+            call_acquire: alone("SELECT {acquire_function}($1, $2, $3, $4, $5, $6)"),
             call_acquire_many: alone("SELECT * FROM {acquire_many_function}($1, $2, $3, $4, $5, $6)"),
-            call_release: alone("SELECT * FROM {release_function}($1)"),
+            call_release: alone("SELECT {release_function}($1)"),
             call_release_many: alone("SELECT * FROM {release_many_function}($1)"),
+            call_extend: alone("SELECT {extend_function}($1, $2)"),
+            call_lookup_by_key: alone("SELECT * FROM {lookup_key_function}($1)"),
+            call_lookup_by_id: alone("SELECT * FROM {lookup_id_function}($1)"),
             acquire_many: alone(include_str!("sql/acquire_many.sql")),
             acquire_many_guarded: guarded(include_str!("sql/acquire_many.sql")),
             advisory: alone(include_str!("sql/advisory.sql")),
@@ -86,13 +89,24 @@ impl PostgresStatements {
 }
 
 /// The statements that make the functions.
-pub(super) fn functions(tables: &TableNames) -> [String; 4] {
+pub(super) fn functions(tables: &TableNames) -> [String; 7] {
     let acquire_many = include_str!("sql/function_acquire_many.sql")
         .replace("{acquire_many}", include_str!("sql/acquire_many.sql").trim_end());
     let release_many = include_str!("sql/function_release_many.sql")
         .replace("{release_many}", include_str!("sql/release_many.sql").trim_end());
-    let acquire = include_str!("sql/function_acquire.sql");
-    [acquire, include_str!("sql/function_release.sql"), &acquire_many, &release_many]
+    let lookup = |function, lookup: &str| {
+        include_str!("sql/function_lookup.sql")
+            .replace("{function}", function)
+            .replace("{lookup}", lookup.trim_end())
+    };
+    let by_key = lookup("{lookup_key_function}", LOOKUP_BY_KEY);
+    let by_id = lookup("{lookup_id_function}", LOOKUP_BY_ID);
+    let [acquire, release, extend] = [
+        include_str!("sql/function_acquire.sql"),
+        include_str!("sql/function_release.sql"),
+        include_str!("sql/function_extend.sql"),
+    ];
+    [acquire, release, extend, &acquire_many, &release_many, &by_key, &by_id]
         .map(|template| fill(template, tables, "true"))
 }
 
@@ -111,10 +125,13 @@ pub(in crate::backend) fn fill_at(template: &str, tables: &TableNames, now: &str
         .replace("{fences}", &format!("\"{fences}\""))
         .replace("{lock_id_index}", &format!("\"idx_{locks}_lock_id\""))
         .replace("{expires_index}", &format!("\"idx_{locks}_expires\""))
-        .replace("{acquire_function}", &format!("\"{locks}_acquire_2\""))
+        .replace("{acquire_function}", &format!("\"{locks}_acquire_3\""))
         .replace("{acquire_many_function}", &format!("\"{locks}_acquires_1\""))
-        .replace("{release_function}", &format!("\"{locks}_release_1\""))
-        .replace("{release_many_function}", &format!("\"{locks}_releases_1\""))
+        .replace("{release_function}", &format!("\"{locks}_release_2\""))
+        .replace("{release_many_function}", &format!("\"{locks}_releases_2\""))
+        .replace("{extend_function}", &format!("\"{locks}_extend_1\""))
+        .replace("{lookup_key_function}", &format!("\"{locks}_lookup_key_1\""))
+        .replace("{lookup_id_function}", &format!("\"{locks}_lookup_id_1\""))
         .replace("{now}", now)
         .replace("{tolerance}", &TIME_TOLERANCE.as_millis().to_string())
         .replace("{cleanup_after}", &CLEANUP_AFTER_MS.to_string())
@@ -148,6 +165,9 @@ mod tests {
             "{acquire_many_function}",
             "{release_function}",
             "{release_many_function}",
+            "{extend_function}",
+            "{lookup_key_function}",
+            "{lookup_id_function}",
         ] {
             let name = fill(template, &tables, "true");
             assert!(name.trim_matches('"').len() <= 63, "{name}");

@@ -123,7 +123,8 @@ fn advance<H: Harness>(served: &Served<H>, recorder: &Recorder) {
 
 fn break_something<H: Harness>(served: &Served<H>, dice: &mut Dice) {
     let faults = [Fault::Unavailable, Fault::LostAnswer, Fault::LostAnswer, Fault::LostRequest];
-    let operations = ["produce", "lease", "change", "requeue", "fetch", "next_ready", "due", "open"];
+    let operations =
+        ["turn", "turn", "produce", "lease", "change", "requeue", "fetch", "next_ready", "due", "open"];
     served.faults.once(operations[dice.index(operations.len())], faults[dice.index(faults.len())]);
 }
 

@@ -360,8 +360,18 @@ pub async fn quiet_queue_asks_nothing_of_its_store<H: Harness>(served: &mut Serv
     served.produce("jobs", &["a"]).await;
     let leased = served.lease("jobs", 1).await;
     served.complete("jobs", &leased).await.expect("complete");
-    let operations =
-        ["produce", "next_ready", "lease", "change", "due", "requeue", "fetch", "remove", "deadlines"];
+    let operations = [
+        "produce",
+        "next_ready",
+        "lease",
+        "change",
+        "turn",
+        "due",
+        "requeue",
+        "fetch",
+        "remove",
+        "deadlines",
+    ];
     for operation in operations {
         served.faults.take_calls(operation);
     }

@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 
 use crate::store::{
     Change, Deadlines, Due, Opened, PartitionId, Pick, Placement, Removed, Result, StoreError, StoreStats,
-    Verdict, WriteMax,
+    Turn, Turned, Verdict, WriteMax,
 };
 use crate::{Item, ItemId, PartitionStore, Store};
 
@@ -193,6 +193,15 @@ impl PartitionStore for FaultyPartition {
 
     async fn change(&mut self, requests: &[&[Change]]) -> Result<Vec<Verdict>> {
         faulty!(self, "change", self.store.change(requests))
+    }
+
+    async fn turn(&mut self, turn: &Turn<'_>) -> Turned {
+        let lost = match self.gate.before("turn").await {
+            Ok(lost) => lost,
+            Err(error) => return Turned::failed(error),
+        };
+        let turned = self.store.turn(turn).await;
+        lost.map_or(turned, Turned::failed)
     }
 
     async fn due(&mut self, now: Timestamp, max_attempts: u32, limit: NonZeroUsize) -> Result<Vec<Due>> {

@@ -11,6 +11,7 @@ pub mod leases;
 pub mod management;
 pub mod model;
 pub mod order;
+pub mod turns;
 
 mod dice;
 mod faulty;
@@ -72,6 +73,14 @@ macro_rules! queue_conformance {
             changes: retry_happens_as_a_whole_or_not_at_all,
             changes: extended_lease_ends_later,
             changes: extend_needs_a_lease,
+            turns: requests_of_every_kind_share_a_write,
+            turns: lease_gets_old_items_before_new_ones,
+            turns: lease_gets_new_items_past_expired_ones,
+            turns: refused_complete_spoils_nothing_beside_it,
+            turns: complete_of_an_item_leased_beside_it_comes_after,
+            turns: lost_answer_of_a_turn_is_settled_for_each,
+            turns: failed_turn_is_undone_for_each,
+            turns: outcome_of_a_turn_that_stays_unknown_is_settled_later,
             death: item_declared_dead_moves_to_the_dead_queue,
             death: waiting_lease_of_the_dead_queue_is_woken,
             death: item_declared_dead_is_deleted_without_a_dead_queue,

@@ -9,6 +9,7 @@ pub mod ownership;
 pub mod placement;
 pub mod records;
 pub mod restart;
+pub mod turns;
 
 mod line;
 
@@ -54,6 +55,12 @@ macro_rules! store_conformance {
             changes: extended_item_is_held_longer,
             changes: expired_mark_makes_a_held_item_due,
             changes: mixed_changes_of_one_request_happen_together,
+            turns: turn_does_what_three_writes_do,
+            turns: parts_of_a_turn_may_be_empty,
+            turns: refused_request_of_a_turn_undoes_nothing,
+            turns: turn_leaves_out_what_is_not_ready,
+            turns: items_of_a_turn_are_stored_as_they_are,
+            turns: turn_of_an_earlier_owner_is_fenced,
             lifecycle: lease_is_due_strictly_after_its_deadline,
             lifecycle: last_attempt_dies_only_after_its_deadline,
             lifecycle: expired_item_dies_whatever_its_state,

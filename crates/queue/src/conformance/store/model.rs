@@ -7,7 +7,7 @@ use leasehold_core::Timestamp;
 use super::line::{Line, START, limit};
 use crate::conformance::Harness;
 use crate::store::memory::MemoryStore;
-use crate::store::{Change, PartitionStore, Pick, Store};
+use crate::store::{Change, PartitionStore, Pick, Store, Turn, Turned};
 use crate::{Item, ItemId};
 
 /// Steps of one run; `LEASEHOLD_MODEL_STEPS` asks for more.
@@ -134,43 +134,23 @@ impl<H: Harness> Run<H> {
         }
         let now = self.now;
         match self.random.below(100) {
-            0..30 => {
-                let len = 1 + self.random.below(8);
-                let items: Vec<_> = (0..len).map(|_| self.new_item()).collect();
-                for item in &items {
-                    self.remember(item.id);
-                }
+            0..20 => {
+                let items = self.items();
+                self.remember_all(&items);
                 both!(self, produce(&items));
             }
-            30..55 => {
-                let wanted = limit(1 + self.random.below(6));
-                let ids = both!(self, next_ready(wanted, now));
-                let mut picks = Vec::new();
-                for id in ids {
-                    picks.push(Pick { id, deadline: self.soon() });
-                }
-                if self.random.chance(10) {
-                    let stray = self.some_id();
-                    if picks.iter().all(|pick| pick.id != stray) {
-                        picks.push(Pick { id: stray, deadline: self.soon() });
-                    }
-                }
+            20..38 => {
+                let picks = self.picks().await?;
                 if !picks.is_empty() {
                     both!(self, lease(&picks));
                 }
             }
-            55..80 => {
-                let mut requests = Vec::new();
-                for _ in 0..=self.random.below(4) {
-                    let mut request = Vec::new();
-                    for _ in 0..=self.random.below(3) {
-                        request.push(self.change());
-                    }
-                    requests.push(request);
-                }
+            38..55 => {
+                let requests = self.requests();
                 let requests: Vec<&[Change]> = requests.iter().map(Vec::as_slice).collect();
                 both!(self, change(&requests));
             }
+            55..80 => self.turn().await?,
             80..92 => {
                 let max_attempts = u32::try_from(self.random.below(3)).expect("fits");
                 let wanted = limit(1 + self.random.below(20));
@@ -207,6 +187,65 @@ impl<H: Harness> Run<H> {
                 both!(self, open());
             }
             _ => self.compare_everything().await?,
+        }
+        Ok(())
+    }
+
+    fn items(&mut self) -> Vec<Item> {
+        let len = 1 + self.random.below(8);
+        (0..len).map(|_| self.new_item()).collect()
+    }
+
+    fn remember_all(&mut self, items: &[Item]) {
+        for item in items {
+            self.remember(item.id);
+        }
+    }
+
+    async fn picks(&mut self) -> Result<Vec<Pick>, String> {
+        let (wanted, now) = (limit(1 + self.random.below(6)), self.now);
+        let ids = both!(self, next_ready(wanted, now));
+        let mut picks = Vec::new();
+        for id in ids {
+            picks.push(Pick { id, deadline: self.soon() });
+        }
+        if self.random.chance(10) {
+            let stray = self.some_id();
+            if picks.iter().all(|pick| pick.id != stray) {
+                picks.push(Pick { id: stray, deadline: self.soon() });
+            }
+        }
+        Ok(picks)
+    }
+
+    fn requests(&mut self) -> Vec<Vec<Change>> {
+        let mut requests = Vec::new();
+        for _ in 0..=self.random.below(4) {
+            let mut request = Vec::new();
+            for _ in 0..=self.random.below(3) {
+                request.push(self.change());
+            }
+            requests.push(request);
+        }
+        requests
+    }
+
+    /// Parts that are there or not, of different items.
+    async fn turn(&mut self) -> Result<(), String> {
+        let picks = if self.random.chance(80) { self.picks().await? } else { Vec::new() };
+        let mut requests = if self.random.chance(80) { self.requests() } else { Vec::new() };
+        let is_picked = |change: &Change| picks.iter().any(|pick| pick.id == change.id());
+        requests.retain(|request| !request.iter().any(is_picked));
+        // Drawn last, so that no request names one of them.
+        let items = if self.random.chance(80) { self.items() } else { Vec::new() };
+        self.remember_all(&items);
+        let requests: Vec<&[Change]> = requests.iter().map(Vec::as_slice).collect();
+        let turn = Turn { items: &items, picks: &picks, requests: &requests };
+        let (stored, expected) = (self.line.owner.turn(&turn).await, self.model.turn(&turn).await);
+        let answers =
+            |turned: &Turned| (turned.placements.clone(), turned.leased.clone(), turned.verdicts.clone());
+        if stored.error.is_some() || answers(&stored) != answers(&expected) {
+            return Err(format!("{turn:?}: {stored:?} instead of {expected:?}"));
         }
         Ok(())
     }

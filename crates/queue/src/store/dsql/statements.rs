@@ -70,6 +70,8 @@ pub(super) fn all() -> Statements {
             ],
             1,
         ),
+        // Statements that change rows do not go into one.
+        turn: None,
         states: read(include_str!("sql/states.sql")),
         requeue: write(&[include_str!("sql/requeue.sql")], 1),
         remove: write(

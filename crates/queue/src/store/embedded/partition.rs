@@ -15,7 +15,7 @@ use super::{read, sweep, unwritten};
 use crate::store::index::{Header, Index};
 use crate::store::{
     Change, Deadlines, Due, Opened, PartitionId, PartitionStore, Pick, Placement, Removed, Result,
-    StoreError, StoreStats, Verdict, WriteMax,
+    StoreError, StoreStats, Turn, Turned, Verdict, WriteMax,
 };
 use crate::{Item, ItemId};
 
@@ -46,6 +46,33 @@ struct Owned {
 impl Owned {
     fn batch(&self) -> Batch {
         Batch::new(self.claim.number, self.claim.epoch)
+    }
+
+    fn place(&mut self, batch: &mut Batch, items: &[Item]) -> Vec<Placement> {
+        let place = |item: &Item| {
+            let placement = self.line.place(item, ());
+            if placement == Placement::Placed {
+                batch.place(item);
+            }
+            placement
+        };
+        items.iter().map(place).collect()
+    }
+
+    fn lease(&mut self, batch: &mut Batch, picks: &[Pick]) -> Vec<(ItemId, Header)> {
+        let leased = self.line.lease(picks);
+        leased.iter().for_each(|(id, header)| batch.lease(*id, header));
+        leased
+    }
+
+    fn change(&mut self, batch: &mut Batch, requests: &[&[Change]]) -> Vec<Verdict> {
+        let verdicts = self.line.change(requests);
+        for (request, verdict) in requests.iter().zip(&verdicts) {
+            if *verdict == Verdict::Done {
+                note_changes(batch, &self.line, request);
+            }
+        }
+        verdicts
     }
 }
 
@@ -98,6 +125,25 @@ impl EmbeddedPartition {
             }
             Err(Refused::Unusable(unusable)) => Err(unusable),
         }
+    }
+
+    /// One batch, and so one wait for the disk.
+    async fn turn_together(&mut self, turn: &Turn<'_>) -> Result<Turned> {
+        let mut owned = self.take("turn")?;
+        let mut batch = owned.batch();
+        let placements = owned.place(&mut batch, turn.items);
+        let leased = owned.lease(&mut batch, turn.picks);
+        let verdicts = owned.change(&mut batch, turn.requests);
+        let batch = batch.sorted();
+        let wanted = leased.clone();
+        let job = move |write: &WriteTransaction| batch.write_and_read(write, &wanted);
+        let leased = self.write("turn", owned, job).await?.items(&leased)?;
+        Ok(Turned {
+            placements: Some(placements),
+            leased: Some(leased),
+            verdicts: Some(verdicts),
+            error: None,
+        })
     }
 
     /// The items with these ids and headers.
@@ -178,14 +224,7 @@ impl PartitionStore for EmbeddedPartition {
     async fn produce(&mut self, items: &[Item]) -> Result<Vec<Placement>> {
         let mut owned = self.take("produce")?;
         let mut batch = owned.batch();
-        let place = |item: &Item| {
-            let placement = owned.line.place(item, ());
-            if placement == Placement::Placed {
-                batch.place(item);
-            }
-            placement
-        };
-        let placements = items.iter().map(place).collect();
+        let placements = owned.place(&mut batch, items);
         self.commit("produce", owned, batch).await?;
         Ok(placements)
     }
@@ -197,8 +236,7 @@ impl PartitionStore for EmbeddedPartition {
     async fn lease(&mut self, picks: &[Pick]) -> Result<Vec<Item>> {
         let mut owned = self.take("lease")?;
         let mut batch = owned.batch();
-        let leased = owned.line.lease(picks);
-        leased.iter().for_each(|(id, header)| batch.lease(*id, header));
+        let leased = owned.lease(&mut batch, picks);
         let batch = batch.sorted();
         let wanted = leased.clone();
         let job = move |write: &WriteTransaction| batch.write_and_read(write, &wanted);
@@ -208,14 +246,13 @@ impl PartitionStore for EmbeddedPartition {
     async fn change(&mut self, requests: &[&[Change]]) -> Result<Vec<Verdict>> {
         let mut owned = self.take("change")?;
         let mut batch = owned.batch();
-        let verdicts = owned.line.change(requests);
-        for (request, verdict) in requests.iter().zip(&verdicts) {
-            if *verdict == Verdict::Done {
-                note_changes(&mut batch, &owned.line, request);
-            }
-        }
+        let verdicts = owned.change(&mut batch, requests);
         self.commit("change", owned, batch).await?;
         Ok(verdicts)
+    }
+
+    async fn turn(&mut self, turn: &Turn<'_>) -> Turned {
+        self.turn_together(turn).await.unwrap_or_else(Turned::failed)
     }
 
     async fn due(&mut self, now: Timestamp, max_attempts: u32, limit: NonZeroUsize) -> Result<Vec<Due>> {

@@ -11,13 +11,14 @@ use super::errors::{column, in_part, too_large, unavailable};
 use super::fates::{End, Fate, Fates};
 use super::operations::CHANGE;
 use super::partition::PostgresPartition;
+use super::place::Value;
 use super::values::{IdText, Instant, count};
 use crate::store::{Change, Result, Verdict};
 use crate::{ItemId, ItemState};
 
-/// How often the items may turn out to be others than they were a moment before. The owner alone writes them, so once is
-/// what happens when a request names an item that is not leased; more is somebody else's doing.
-const TRIES: u32 = 4;
+/// How often items are looked at. The owner alone writes them, so what they are found to be they stay; otherwise is
+/// somebody else's doing.
+const LOOKS: u32 = 3;
 
 /// As few writes as they fit into: each request is in one of them as a whole.
 pub(super) async fn change(
@@ -44,71 +45,100 @@ pub(super) async fn change(
     Ok(verdicts)
 }
 
-/// One statement if all items are leased, as they mostly are. It does nothing if they are not; then they are looked at,
-/// and the statement carries only the requests that stand.
+/// One statement if all items are leased, as they mostly are. It does nothing if they are not.
+async fn change_some(partition: &mut PostgresPartition, requests: &[&[Change]]) -> Result<Vec<Verdict>> {
+    let fates = Fates::if_all_are_leased(requests);
+    if fates.items.is_empty() || apply(partition, &fates).await? {
+        return Ok(fates.verdicts);
+    }
+    change_by_states(partition, requests).await
+}
+
+/// Looks at the items, and carries out only the requests that stand.
 ///
 /// No transaction stays open between the look and the statement: a server that is paused in between would keep the next
 /// owner waiting for it.
-async fn change_some(partition: &mut PostgresPartition, requests: &[&[Change]]) -> Result<Vec<Verdict>> {
-    let mut fates = Fates::if_all_are_leased(requests);
-    for _ in 0..TRIES {
+pub(super) async fn change_by_states(
+    partition: &mut PostgresPartition,
+    requests: &[&[Change]],
+) -> Result<Vec<Verdict>> {
+    for _ in 0..LOOKS {
+        let states = states(partition, requests).await?;
+        let fates = Fates::judge(requests, |id| states.get(&id).copied());
         if fates.items.is_empty() || apply(partition, &fates).await? {
             return Ok(fates.verdicts);
         }
-        let states = states(partition, requests).await?;
-        fates = Fates::judge(requests, |id| states.get(&id).copied());
     }
     Err(unavailable(CHANGE, "the items change under their owner: something else writes to the table"))
 }
 
 /// Carries the fates out, all or none; false if an item is not leased.
 async fn apply(partition: &mut PostgresPartition, fates: &Fates) -> Result<bool> {
-    let ids: Vec<_> = fates.items.keys().map(|id| IdText(*id)).collect();
-    let len = count(ids.len());
-    let rows = if fates.all_complete() {
-        let values = [(&ids as _, Type::TEXT_ARRAY), (&len as _, Type::INT8)];
-        partition.write(CHANGE, |statements| &statements.complete, &values).await?
-    } else {
-        write_all(partition, fates, &ids, len).await?
+    let columns = FateColumns::of(fates);
+    let rows = match fates.all_complete() {
+        true => partition.write(CHANGE, |statements| &statements.complete, &columns.ids_alone()).await?,
+        false => partition.write(CHANGE, |statements| &statements.change, &columns.values()).await?,
     };
     // No row where the write itself is the answer: then it did nothing.
     let Some(row) = rows.first() else { return Ok(false) };
     if column::<i64>(row, "owned")? != 1 {
         return Err(partition.place.fenced());
     }
-    if column::<i64>(row, "held")? != len {
+    if column::<i64>(row, "held")? != columns.len {
         return Ok(false);
     }
-    if !fates.all_complete() {
-        note(partition, fates, &rows)?;
-    }
-    let gone = fates.items.values().filter(|fate| fate.end == Some(End::Complete)).count();
-    partition.upkeep.removed(gone);
-    partition.upkeep.wore(ids.len() - gone);
+    let ready = if fates.all_complete() { Vec::new() } else { ready(&rows)? };
+    note(partition, fates, &ready);
     Ok(true)
 }
 
-async fn write_all(
-    partition: &mut PostgresPartition,
-    fates: &Fates,
-    ids: &[IdText],
-    len: i64,
-) -> Result<Vec<Row>> {
-    fn all<T>(fates: &Fates, of: impl Fn(ItemId, &Fate) -> T) -> Vec<T> {
-        fates.items.iter().map(|(id, fate)| of(*id, fate)).collect()
+/// Fates as `change.sql` takes them.
+pub(super) struct FateColumns {
+    ids: Vec<IdText>,
+    pub(super) len: i64,
+    words: Vec<&'static str>,
+    new_ids: Vec<IdText>,
+    are_leased: Vec<bool>,
+    lease_deadlines: Vec<Option<Instant>>,
+    schedules: Vec<Option<Instant>>,
+    expire_deadlines: Vec<Option<Instant>>,
+}
+
+impl FateColumns {
+    pub(super) fn of(fates: &Fates) -> Self {
+        fn all<T>(fates: &Fates, of: impl Fn(ItemId, &Fate) -> T) -> Vec<T> {
+            fates.items.iter().map(|(id, fate)| of(*id, fate)).collect()
+        }
+        FateColumns {
+            ids: all(fates, |id, _| IdText(id)),
+            len: count(fates.items.len()),
+            words: all(fates, |_, fate| fate.word()),
+            new_ids: all(fates, |id, fate| IdText(new_id(id, fate))),
+            are_leased: all(fates, |_, fate| fate.end.is_none()),
+            lease_deadlines: all(fates, |_, fate| fate.lease_deadline.map(Instant)),
+            schedules: all(fates, |_, fate| schedule(fate).map(Instant)),
+            expire_deadlines: all(fates, |_, fate| fate.expire_deadline.map(Instant)),
+        }
     }
-    let instant = |at: Option<Timestamp>| at.map(Instant);
-    let values = [
-        (&ids as _, Type::TEXT_ARRAY),
-        (&len as _, Type::INT8),
-        (&all(fates, |_, fate| fate.word()) as _, Type::TEXT_ARRAY),
-        (&all(fates, |id, fate| IdText(new_id(id, fate))) as _, Type::TEXT_ARRAY),
-        (&all(fates, |_, fate| fate.end.is_none()) as _, Type::BOOL_ARRAY),
-        (&all(fates, |_, fate| instant(fate.lease_deadline)) as _, Type::TIMESTAMPTZ_ARRAY),
-        (&all(fates, |_, fate| instant(schedule(fate))) as _, Type::TIMESTAMPTZ_ARRAY),
-        (&all(fates, |_, fate| instant(fate.expire_deadline)) as _, Type::TIMESTAMPTZ_ARRAY),
-    ];
-    partition.write(CHANGE, |statements| &statements.change, &values).await
+
+    /// What `complete.sql` takes.
+    fn ids_alone(&self) -> [Value<'_>; 2] {
+        [(&self.ids, Type::TEXT_ARRAY), (&self.len, Type::INT8)]
+    }
+
+    pub(super) fn values(&self) -> [Value<'_>; 8] {
+        let [ids, len] = self.ids_alone();
+        [
+            ids,
+            len,
+            (&self.words, Type::TEXT_ARRAY),
+            (&self.new_ids, Type::TEXT_ARRAY),
+            (&self.are_leased, Type::BOOL_ARRAY),
+            (&self.lease_deadlines, Type::TIMESTAMPTZ_ARRAY),
+            (&self.schedules, Type::TIMESTAMPTZ_ARRAY),
+            (&self.expire_deadlines, Type::TIMESTAMPTZ_ARRAY),
+        ]
+    }
 }
 
 fn new_id(id: ItemId, fate: &Fate) -> ItemId {
@@ -125,13 +155,21 @@ fn schedule(fate: &Fate) -> Option<Timestamp> {
     }
 }
 
-/// Keeps in mind what has become ready and which deadlines came.
-fn note(partition: &mut PostgresPartition, fates: &Fates, rows: &[Row]) -> Result<()> {
+/// Keeps in mind what has become ready, in order, and which deadlines came.
+pub(super) fn note(partition: &mut PostgresPartition, fates: &Fates, ready: &[(ItemId, Timestamp)]) {
     for fate in fates.items.values() {
         fate.lease_deadline.iter().for_each(|at| partition.floors.leased_until(*at));
         fate.expire_deadline.iter().for_each(|at| partition.floors.expires_at(*at));
         schedule(fate).iter().for_each(|at| partition.floors.scheduled_for(*at));
     }
+    ready.iter().for_each(|(id, expire_deadline)| partition.window.enter(*id, *expire_deadline));
+    let gone = fates.items.values().filter(|fate| fate.end == Some(End::Complete)).count();
+    partition.upkeep.removed(gone);
+    partition.upkeep.wore(fates.items.len() - gone);
+}
+
+/// What became ready, with its expire deadline.
+fn ready(rows: &[Row]) -> Result<Vec<(ItemId, Timestamp)>> {
     let mut ready = Vec::with_capacity(rows.len());
     for row in rows {
         if let Some(id) = column::<Option<IdText>>(row, "id")? {
@@ -139,8 +177,7 @@ fn note(partition: &mut PostgresPartition, fates: &Fates, rows: &[Row]) -> Resul
         }
     }
     ready.sort_unstable();
-    ready.iter().for_each(|(id, expire_deadline)| partition.window.enter(*id, *expire_deadline));
-    Ok(())
+    Ok(ready)
 }
 
 async fn states(

@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 
 use leasehold_core::Timestamp;
+use leasehold_txn::tokio_postgres::Row;
 use leasehold_txn::tokio_postgres::types::Type;
 
 use super::errors::{column, in_part};
 use super::item_row;
 use super::operations::{LEASE, NEXT_READY};
 use super::partition::PostgresPartition;
+use super::place::Value;
 use super::values::{IdText, Instant, count};
 use crate::store::{Pick, Result};
 use crate::{Item, ItemId};
@@ -51,21 +53,43 @@ pub(super) async fn lease(partition: &mut PostgresPartition, picks: &[Pick]) -> 
 }
 
 async fn lease_some(partition: &mut PostgresPartition, picks: &[Pick]) -> Result<Vec<Item>> {
-    let ids: Vec<_> = picks.iter().map(|pick| IdText(pick.id)).collect();
-    let deadlines: Vec<_> = picks.iter().map(|pick| Instant(pick.deadline)).collect();
-    let len = count(picks.len());
-    let values =
-        [(&ids as _, Type::TEXT_ARRAY), (&deadlines as _, Type::TIMESTAMPTZ_ARRAY), (&len as _, Type::INT8)];
-    let rows = partition.write(LEASE, |statements| &statements.lease, &values).await?;
+    let columns = PickColumns::of(picks);
+    let rows = partition.write(LEASE, |statements| &statements.lease, &columns.values()).await?;
     if rows.is_empty() {
         partition.assert_owned(LEASE).await?;
     }
+    note(partition, picks, &rows)
+}
+
+/// Picks as `lease.sql` takes them.
+pub(super) struct PickColumns {
+    ids: Vec<IdText>,
+    deadlines: Vec<Instant>,
+    len: i64,
+}
+
+impl PickColumns {
+    pub(super) fn of(picks: &[Pick]) -> Self {
+        PickColumns {
+            ids: picks.iter().map(|pick| IdText(pick.id)).collect(),
+            deadlines: picks.iter().map(|pick| Instant(pick.deadline)).collect(),
+            len: count(picks.len()),
+        }
+    }
+
+    pub(super) fn values(&self) -> [Value<'_>; 3] {
+        [(&self.ids, Type::TEXT_ARRAY), (&self.deadlines, Type::TIMESTAMPTZ_ARRAY), (&self.len, Type::INT8)]
+    }
+}
+
+/// Keeps in mind what is leased; the items as they are now, in the order of the picks.
+pub(super) fn note(partition: &mut PostgresPartition, picks: &[Pick], rows: &[Row]) -> Result<Vec<Item>> {
     partition.window.leave(picks.iter().map(|pick| pick.id));
     for pick in picks {
         partition.floors.leased_until(pick.deadline);
     }
     partition.upkeep.wore(rows.len());
     let mut leased: HashMap<ItemId, Item> =
-        item_row::items(&rows)?.into_iter().map(|item| (item.id, item)).collect();
+        item_row::items(rows)?.into_iter().map(|item| (item.id, item)).collect();
     Ok(picks.iter().filter_map(|pick| leased.remove(&pick.id)).collect())
 }

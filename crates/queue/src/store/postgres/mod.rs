@@ -25,6 +25,7 @@ pub(in crate::store) mod script;
 pub(in crate::store) mod statements;
 mod stats;
 mod table;
+mod turn;
 mod upkeep;
 pub(in crate::store) mod values;
 mod window;

@@ -8,6 +8,7 @@ pub(in crate::store) const PRODUCE: Operation = Operation::new("queue.produce");
 pub(in crate::store) const NEXT_READY: Operation = Operation::new("queue.next_ready");
 pub(in crate::store) const LEASE: Operation = Operation::new("queue.lease");
 pub(in crate::store) const CHANGE: Operation = Operation::new("queue.change");
+pub(in crate::store) const TURN: Operation = Operation::new("queue.turn");
 pub(in crate::store) const DUE: Operation = Operation::new("queue.due");
 pub(in crate::store) const REQUEUE: Operation = Operation::new("queue.requeue");
 pub(in crate::store) const FETCH: Operation = Operation::new("queue.fetch");

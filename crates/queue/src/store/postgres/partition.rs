@@ -15,10 +15,10 @@ use super::script::Script;
 use super::statements::Statements;
 use super::upkeep::Upkeep;
 use super::window::Window;
-use super::{change, due, lease, list, open, produce, remove, requeue, stats};
+use super::{change, due, lease, list, open, produce, remove, requeue, stats, turn};
 use crate::store::{
     Change, Deadlines, Due, Opened, PartitionStore, Pick, Placement, Removed, Result, StoreError, StoreStats,
-    Verdict, WriteMax,
+    Turn, Turned, Verdict, WriteMax,
 };
 use crate::{Item, ItemId};
 
@@ -110,6 +110,10 @@ impl PartitionStore for PostgresPartition {
 
     async fn change(&mut self, requests: &[&[Change]]) -> Result<Vec<Verdict>> {
         change::change(self, requests).await
+    }
+
+    async fn turn(&mut self, turn: &Turn<'_>) -> Turned {
+        turn::turn(self, turn).await
     }
 
     async fn due(&mut self, now: Timestamp, max_attempts: u32, limit: NonZeroUsize) -> Result<Vec<Due>> {

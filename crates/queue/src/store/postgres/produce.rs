@@ -13,22 +13,33 @@ use crate::store::{Placement, Result, WriteMax};
 use crate::{Item, ItemId};
 
 pub(super) async fn produce(partition: &mut PostgresPartition, items: &[Item]) -> Result<Vec<Placement>> {
-    items.iter().try_for_each(admitted)?;
-    fits(&partition.place.write_max(), items)?;
+    admit_all(partition, items)?;
     let placements = if items.iter().all(is_plain) {
         place_plain(partition, items).await?;
         vec![Placement::Placed; items.len()]
     } else {
         import(partition, items).await?
     };
+    let placed = items.iter().zip(&placements).filter(|(_, placement)| **placement == Placement::Placed);
+    note(partition, placed.map(|(item, _)| item));
+    Ok(placements)
+}
+
+/// Refuses what the tables cannot hold.
+pub(super) fn admit_all(partition: &PostgresPartition, items: &[Item]) -> Result<()> {
+    items.iter().try_for_each(admitted)?;
+    fits(&partition.place.write_max(), items)
+}
+
+/// Keeps in mind what was stored.
+pub(super) fn note<'a>(partition: &mut PostgresPartition, items: impl IntoIterator<Item = &'a Item>) {
     let mut placed = 0;
-    for (item, _) in items.iter().zip(&placements).filter(|(_, placement)| **placement == Placement::Placed) {
+    for item in items {
         partition.window.place(item);
         partition.floors.place(item);
         placed += 1;
     }
     partition.upkeep.added(placed);
-    Ok(placements)
 }
 
 /// Whether the table's defaults say what the shorter statement does not.
@@ -67,10 +78,10 @@ fn admitted(item: &Item) -> Result<()> {
 }
 
 /// The columns of items.
-struct Columns<'a>(&'a [Item]);
+pub(super) struct Columns<'a>(pub(super) &'a [Item]);
 
 impl<'a> Columns<'a> {
-    fn of<T>(&self, column: impl Fn(&'a Item) -> T) -> Vec<T> {
+    pub(super) fn of<T>(&self, column: impl Fn(&'a Item) -> T) -> Vec<T> {
         self.0.iter().map(column).collect()
     }
 }

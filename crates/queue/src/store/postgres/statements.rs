@@ -31,6 +31,8 @@ pub(in crate::store) struct Statements {
     pub(in crate::store) lease: Script,
     pub(in crate::store) complete: Script,
     pub(in crate::store) change: Script,
+    /// Produce, lease and change in one, where one statement can say it.
+    pub(in crate::store) turn: Option<Script>,
     pub(in crate::store) states: Script,
     pub(in crate::store) requeue: Script,
     pub(in crate::store) remove: Script,
@@ -65,6 +67,7 @@ impl Statements {
             lease: one(include_str!("sql/lease.sql")),
             complete: one(include_str!("sql/complete.sql")),
             change: one(include_str!("sql/change.sql")),
+            turn: Some(one(include_str!("sql/turn.sql"))),
             states: one(include_str!("sql/states.sql")),
             requeue: one(include_str!("sql/requeue.sql")),
             remove: one(include_str!("sql/remove.sql")),

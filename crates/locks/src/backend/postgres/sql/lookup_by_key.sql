@@ -1,5 +1,5 @@
--- The live hold of a key.
+-- The hold of a key, live or not, and what time it is.
 -- $1 key
-SELECT user_key, lock_id, expires_at_ms, acquired_at_ms, fence
+SELECT user_key, lock_id, expires_at_ms, acquired_at_ms, fence, {now} AS now_ms
   FROM {locks}
- WHERE key = $1 AND expires_at_ms > {now} - {tolerance}
+ WHERE key = $1

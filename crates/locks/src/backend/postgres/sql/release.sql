@@ -1,13 +1,11 @@
--- End the live hold. The reason of a refusal comes from the same statement: a row that was live in its snapshot and
--- was not deleted is somebody else's by now.
+-- End the live hold. The row is locked before it is judged: an extension may be on its way.
 -- $1 lock_id
-WITH ended AS (
-    DELETE FROM {locks}
-     WHERE lock_id = $1 AND expires_at_ms > {now} - {tolerance}
-    RETURNING user_key
+WITH mine AS MATERIALIZED (
+    SELECT key, user_key, expires_at_ms > {now} - {tolerance} AS is_live
+      FROM (SELECT key, user_key, expires_at_ms FROM {locks} WHERE lock_id = $1 FOR UPDATE) AS locked
+), ended AS (
+    DELETE FROM {locks} AS lock
+     USING mine
+     WHERE lock.key = mine.key AND lock.lock_id = $1 AND mine.is_live
 )
-SELECT 'released' AS outcome, user_key FROM ended
-UNION ALL
-SELECT CASE WHEN expires_at_ms > {now} - {tolerance} THEN 'not-found' ELSE 'expired' END, NULL
-  FROM {locks}
- WHERE lock_id = $1 AND NOT EXISTS (SELECT FROM ended)
+SELECT CASE WHEN is_live THEN 'released' ELSE 'expired' END AS outcome, user_key FROM mine
