@@ -5,7 +5,7 @@ mod overloading;
 mod served;
 
 use overloading::crowd::{self, Told};
-use overloading::{Watched, long_bodies, server};
+use overloading::{Watched, long_answers, long_bodies, server};
 
 const MIB: u64 = 1 << 20;
 
@@ -41,6 +41,37 @@ async fn without_the_limit_the_same_bodies_take_memory() {
     let watched = Watched::start(&server);
     let answers = long_bodies::hold(&server, |_| watched.growth() > GROWTH_MAX).await;
     assert_eq!(answers, [(200, long_bodies::COUNT)].into());
+}
+
+/// Nobody takes its answer, and the server is to wait for them all.
+const PATIENT_WRITES: &str = "timeouts:\n  write: 10m";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn long_answers_over_the_limit_are_refused_until_those_before_are_taken() {
+    let server = server("memory:", &format!("body-bytes: 8388608\n{PATIENT_WRITES}"));
+    long_answers::fill(&server).await;
+    let mut first = long_answers::ask(&server).await;
+    long_answers::begins(&mut first).await;
+    let watched = Watched::start(&server);
+    assert_eq!(long_answers::others(&server).await, [(454, long_answers::COUNT)].into());
+    let growth = watched.growth();
+    eprintln!("{growth} bytes more for {} long answers at once", long_answers::COUNT);
+    assert!(growth < GROWTH_MAX, "it grew by {growth} bytes");
+    assert!(long_answers::is_whole(&long_answers::take(first).await));
+    let after = long_answers::take(long_answers::ask(&server).await).await;
+    assert!(long_answers::is_whole(&after), "there is room again");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_the_limit_the_same_answers_take_memory() {
+    let server = server("memory:", &format!("connections: 100\n{PATIENT_WRITES}"));
+    long_answers::fill(&server).await;
+    let watched = Watched::start(&server);
+    let mut clients = Vec::new();
+    for _ in 0..long_answers::COUNT {
+        clients.push(long_answers::ask(&server).await);
+    }
+    watched.until_grown(GROWTH_MAX);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

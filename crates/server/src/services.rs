@@ -18,7 +18,7 @@ use leasehold_txn::{Pool, Registry};
 
 use crate::observed_locks::ObservedLocks;
 use crate::reply::Reply;
-use crate::routes::Bodies;
+use crate::routes::{Bodies, LongAnswers};
 use crate::spans::Spans;
 use crate::store::Store;
 use crate::{Config, LimitsConfig, LocksConfig, QueueConfig, Result};
@@ -48,6 +48,7 @@ pub(crate) struct Faces {
     pub(crate) locks: ObservedLocks,
     pub(crate) limits: LimitsConfig,
     pub(crate) bodies: Bodies,
+    pub(crate) long_answers: LongAnswers,
     pub(crate) spans: Spans,
     #[cfg(feature = "test-hooks")]
     pub(crate) test_clock: crate::test_hooks::TestClock,
@@ -123,6 +124,7 @@ impl Services {
             test_clock,
             spans: Spans::open(config.tracing.as_ref())?,
             bodies: Bodies::new(&config.limits, config.timeouts.body),
+            long_answers: LongAnswers::new(&config.limits),
             unprepared,
             configured_queues: config.queues.queues.clone().into(),
         })))

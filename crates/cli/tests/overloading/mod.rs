@@ -2,6 +2,7 @@
 
 pub(crate) mod connection;
 pub(crate) mod crowd;
+pub(crate) mod long_answers;
 pub(crate) mod long_bodies;
 mod watched;
 
@@ -15,7 +16,7 @@ use crate::served::Server;
 pub(crate) type Answers = BTreeMap<u16, usize>;
 
 /// Longer than any answer takes, also on a machine that does a hundred other things.
-pub(crate) const PATIENT: Duration = Duration::from_secs(120);
+pub(crate) const PATIENT: Duration = Duration::from_secs(300);
 
 /// A server with these limits, and an address for operators: they see it also while nobody else gets through.
 pub(crate) fn server(store: &str, limits: &str) -> Server {

@@ -61,6 +61,15 @@ impl Watched {
         self.most.files.load(Ordering::Relaxed).saturating_sub(self.before.files)
     }
 
+    /// Once it has grown by more than so many bytes.
+    pub(crate) fn until_grown(&self, bytes: u64) {
+        let started = Instant::now();
+        while self.growth() <= bytes {
+            assert!(started.elapsed() < PATIENT, "it grew by {} bytes only", self.growth());
+            sleep(INTERVAL);
+        }
+    }
+
     /// Once it has no more than so many bytes over what it had before the load.
     pub(crate) fn until_back(&self, kept_max: u64) {
         let started = Instant::now();

@@ -1,29 +1,23 @@
 //! Bodies of requests: how long they may be, how long they may take, and how much of them there may be at once.
 
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::Body;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
+use super::room::{ROOM_TIMEOUT, Room, units};
 use crate::LimitsConfig;
 use crate::reply::Reply;
 
 /// Bodies up to this length share a room as large as if each connection had one of them. Over HTTP/1 it is never full.
-const USUAL_BYTES: usize = 256_000;
+pub(super) const USUAL_BYTES: usize = 256_000;
 
 /// Bodies up to this length need no room: the limits on connections and on requests of each bound their sum.
 const SMALL_BYTES: usize = 4_096;
-
-/// How long a long body waits for others to be done.
-const ROOM_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// What a permit stands for.
-const ROOM_UNIT_BYTES: usize = 1_024;
 
 /// How many bytes a body may have.
 #[derive(Clone, Copy)]
@@ -52,20 +46,6 @@ impl fmt::Display for BodyLimit {
             kilo if kilo < base => write!(f, "{kilo:.1}{}", units[0]),
             kilo => write!(f, "{:.1}{}", kilo / base, units[1]),
         }
-    }
-}
-
-/// Room for so many bytes.
-#[derive(Clone)]
-struct Room {
-    semaphore: Arc<Semaphore>,
-    units: u32,
-}
-
-impl Room {
-    fn new(bytes: usize) -> Self {
-        let units = units(bytes).min(u32::try_from(Semaphore::MAX_PERMITS).unwrap_or(u32::MAX));
-        Room { semaphore: Arc::new(Semaphore::new(units as usize)), units }
     }
 }
 
@@ -115,9 +95,7 @@ impl Bodies {
             return Ok(None);
         }
         let room = if bytes <= USUAL_BYTES { &self.usual } else { &self.long };
-        let wanted = room.semaphore.clone().acquire_many_owned(units(bytes).min(room.units));
-        let room = timeout(self.room_timeout, wanted).await.map_err(|_| Reply::overloaded())?;
-        Ok(Some(room.expect("nobody closes it")))
+        room.take(bytes, self.room_timeout).await.map(Some)
     }
 
     async fn read_up_to(
@@ -151,10 +129,6 @@ fn appended(read: Bytes, piece: &[u8]) -> Bytes {
     let mut longer = BytesMut::from(read);
     longer.extend_from_slice(piece);
     longer.freeze()
-}
-
-fn units(bytes: usize) -> u32 {
-    u32::try_from(bytes.div_ceil(ROOM_UNIT_BYTES)).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::OnceLock;
 
+use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
@@ -71,7 +72,28 @@ impl Operations {
     }
 
     /// One more, at its path, which the interface's document has with the same messages.
-    pub(super) fn operation<Q, A, H, F>(mut self, path: &'static str, limit: BodyLimit, handler: H) -> Self
+    pub(super) fn operation<Q, A, H, F>(self, path: &'static str, limit: BodyLimit, handler: H) -> Self
+    where
+        Q: Message + Name + About + DeserializeOwned + Default + 'static,
+        A: Message + Name + Serialize,
+        H: Fn(Services, Principal, Q) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Result<A, Reply>> + Send,
+    {
+        self.add(path, limit, Length::Usual, handler)
+    }
+
+    /// As [`Operations::operation`], for what changes nothing and may be answered with more than there is room for.
+    pub(super) fn long_operation<Q, A, H, F>(self, path: &'static str, limit: BodyLimit, handler: H) -> Self
+    where
+        Q: Message + Name + About + DeserializeOwned + Default + 'static,
+        A: Message + Name + Serialize,
+        H: Fn(Services, Principal, Q) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Result<A, Reply>> + Send,
+    {
+        self.add(path, limit, Length::AsAsked, handler)
+    }
+
+    fn add<Q, A, H, F>(mut self, path: &'static str, limit: BodyLimit, length: Length, handler: H) -> Self
     where
         Q: Message + Name + About + DeserializeOwned + Default + 'static,
         A: Message + Name + Serialize,
@@ -84,7 +106,7 @@ impl Operations {
         let run = move |services: Services, asked: Asked| -> Running {
             let handler = handler.clone();
             Box::pin(async move {
-                answered(services, asked, limit, handler).await.unwrap_or_else(Reply::into_response)
+                answered(services, asked, limit, length, handler).await.unwrap_or_else(Reply::into_response)
             })
         };
         self.by_path.insert(path, Operation { path, run: Box::new(run), durations: OnceLock::new() });
@@ -119,6 +141,7 @@ async fn answered<Q, A, H, F>(
     services: Services,
     asked: Asked,
     limit: BodyLimit,
+    length: Length,
     handler: H,
 ) -> Result<Response, Reply>
 where
@@ -134,8 +157,27 @@ where
     if let Some(span) = &asked.span {
         span.about(question.queue(), question.namespace());
     }
+    let long_answers = match length {
+        Length::Usual => None,
+        Length::AsAsked => Some(services.long_answers.clone()),
+    };
+    let Some(long_answers) = long_answers else {
+        let answer = handler(services, asked.caller, question).await?;
+        return Ok(response(accepted, encode(accepted, &answer)));
+    };
+    let share = long_answers.reserve().await?;
     let answer = handler(services, asked.caller, question).await?;
-    Ok(encode(accepted, &answer))
+    let share = long_answers.fit(share, accepted.bytes(answer.encoded_len()))?;
+    Ok(response(accepted, share.held_by(encode(accepted, &answer))))
+}
+
+/// How long the answers of an operation may be.
+#[derive(Clone, Copy)]
+enum Length {
+    /// Bounded by what the operation does.
+    Usual,
+    /// By nothing but what is stored.
+    AsAsked,
 }
 
 #[derive(Clone, Copy)]
@@ -151,6 +193,21 @@ impl Encoding {
             "" | "*/*" | "application/*" | "application/json" => Some(Encoding::Json),
             "application/protobuf" => Some(Encoding::Protobuf),
             _ => None,
+        }
+    }
+
+    fn media_type(self) -> &'static str {
+        match self {
+            Encoding::Json => "application/json",
+            Encoding::Protobuf => "application/protobuf",
+        }
+    }
+
+    /// About how many bytes it makes of what has so many as protobuf: nearly all of a long one is payload, in base64.
+    fn bytes(self, encoded_len: usize) -> usize {
+        match self {
+            Encoding::Json => encoded_len.saturating_add(encoded_len / 3),
+            Encoding::Protobuf => encoded_len,
         }
     }
 }
@@ -187,14 +244,13 @@ fn decode<Q: Message + DeserializeOwned + Default>(headers: &HeaderMap, body: By
     }
 }
 
-fn encode<A: Message + Serialize>(encoding: Encoding, answer: &A) -> Response {
+fn encode<A: Message + Serialize>(encoding: Encoding, answer: &A) -> Vec<u8> {
     match encoding {
-        Encoding::Json => {
-            let body = serde_json::to_vec(answer).expect("messages have only text keys");
-            ([(header::CONTENT_TYPE, "application/json")], body).into_response()
-        }
-        Encoding::Protobuf => {
-            ([(header::CONTENT_TYPE, "application/protobuf")], answer.encode_to_vec()).into_response()
-        }
+        Encoding::Json => serde_json::to_vec(answer).expect("messages have only text keys"),
+        Encoding::Protobuf => answer.encode_to_vec(),
     }
+}
+
+fn response(encoding: Encoding, body: impl Into<Body>) -> Response {
+    ([(header::CONTENT_TYPE, encoding.media_type())], body.into()).into_response()
 }

@@ -14,8 +14,8 @@ use super::wire::{timestamp, timestamp_or_zero};
 pub(super) fn operations(operations: Operations) -> Operations {
     let usual = BodyLimit::USUAL;
     operations
-        .operation("/v1/storage/items.list", usual, list::items)
-        .operation("/v1/storage/scheduled.list", usual, list::scheduled)
+        .long_operation("/v1/storage/items.list", usual, list::items)
+        .long_operation("/v1/storage/scheduled.list", usual, list::scheduled)
         .operation("/v1/storage/items.import", BodyLimit::of(64_000_000), import::import)
         .operation("/v1/storage/items.delete", usual, delete::delete)
 }
