@@ -48,14 +48,18 @@ impl Done {
     }
 }
 
-/// Prints the answer, for a program or for a person.
-pub(crate) fn print(json: bool, answer: &impl Serialize, text: impl FnOnce() -> String) {
+/// Prints the answer, for a program or for a person. Whoever closed the pipe does not want it: the exit code still tells what
+/// was done. One that cannot be written otherwise is lost, and some are told once, such as an API key.
+pub(crate) fn print(
+    json: bool,
+    answer: &impl Serialize,
+    text: impl FnOnce() -> String,
+) -> Result<(), Failure> {
     let shown = match json {
         true => serde_json::to_string(answer).expect("answers have only text keys"),
         false => text(),
     };
-    // Whoever closed the pipe does not want it; the exit code still tells what was done.
-    let _ = writeln!(io::stdout(), "{shown}");
+    written(writeln!(io::stdout(), "{shown}")).map(drop)
 }
 
 /// False if the reader has gone, such as `head`: no reason to fail, but to end.

@@ -120,3 +120,25 @@ fn folder_that_cannot_be_written() {
     let ran = Ran::from(command.args(arguments).output().expect("runs"));
     check(&arguments, &ran, &Told { code: 4, words: &["data", "Permission denied", "--store", "written"] });
 }
+
+/// An answer is told once: who asked must learn that it was lost, and not so if nobody reads on.
+#[test]
+fn answer_that_cannot_be_written_is_told() {
+    let server = Server::start();
+    for (arguments, words) in [
+        (&["lock", "acquire", "a"][..], &["stdout", "No space left"][..]),
+        (&["queue", "list", "--json"], &["stdout", "No space left"]),
+        (&["list"], &["stdout", "No space left"]),
+    ] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("a device");
+        let ran = Ran::from(server.command(arguments).stdout(full).output().expect("runs"));
+        assert_ne!(ran.code, 0, "{arguments:?}");
+        assert!(words.iter().all(|word| ran.err.contains(word)), "{arguments:?}: {}", ran.err);
+
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let ran = Ran::from(server.command(arguments).stdout(writer).output().expect("runs"));
+        assert_ne!(ran.code, 2, "{arguments:?}: {}", ran.err);
+        assert!(!ran.err.contains("stdout"), "{arguments:?}: {}", ran.err);
+    }
+}

@@ -74,16 +74,16 @@ impl Apikey {
                         key_tag: tag,
                     };
                     let created = client.create_api_key(&request).await?;
-                    print(target.json, &created, || format!("id   {}\nkey  {}", created.id, created.key));
+                    print(target.json, &created, || format!("id   {}\nkey  {}", created.id, created.key))?;
                 }
                 Verb::List { user_id, paging } => {
                     let list = ApiKeysListRequest { user_id, limit: 0, pivot: paging.pivot.clone() };
                     let items = paging.take(&client, list).await?;
-                    show(&target, items);
+                    show(&target, items)?;
                 }
                 Verb::Delete { id } => {
                     client.delete_api_key(&ApiKeysDeleteRequest { id: id.clone() }).await?;
-                    print(target.json, &json!({ "deleted": id }), || format!("deleted {id}"));
+                    print(target.json, &json!({ "deleted": id }), || format!("deleted {id}"))?;
                 }
             }
             Ok(Done::Yes)
@@ -91,7 +91,7 @@ impl Apikey {
     }
 }
 
-fn show(target: &Target, items: Vec<ApiKeyMetadata>) {
+fn show(target: &Target, items: Vec<ApiKeyMetadata>) -> Result<(), Failure> {
     let response = ApiKeysListResponse { items };
     print(target.json, &response, || {
         let mut table =
@@ -108,5 +108,5 @@ fn show(target: &Target, items: Vec<ApiKeyMetadata>) {
             ]);
         }
         table.to_string()
-    });
+    })
 }

@@ -66,7 +66,7 @@ impl Binding {
                 Verb::Create(Bound { role, user_id, namespace }) => {
                     let request = RoleBindingCreateRequest { namespace, role_name: role, user_id };
                     let created = client.create_binding(&request).await?;
-                    print(target.json, &created, || created.id.clone());
+                    print(target.json, &created, || created.id.clone())?;
                 }
                 Verb::List { namespace, user_id, paging } => {
                     let list = RoleBindingsListRequest {
@@ -76,14 +76,14 @@ impl Binding {
                         pivot: paging.pivot.clone(),
                     };
                     let items = paging.take(&client, list).await?;
-                    show(&target, items);
+                    show(&target, items)?;
                 }
                 Verb::Delete(Bound { role, user_id, namespace }) => {
                     let request = RoleBindingDeleteRequest { namespace, role_name: role, user_id };
                     client.delete_binding(&request).await?;
                     print(target.json, &json!({ "deleted": request.role_name }), || {
                         format!("took {} from {}", request.role_name, request.user_id)
-                    });
+                    })?;
                 }
             }
             Ok(Done::Yes)
@@ -91,7 +91,7 @@ impl Binding {
     }
 }
 
-fn show(target: &Target, items: Vec<RoleBinding>) {
+fn show(target: &Target, items: Vec<RoleBinding>) -> Result<(), Failure> {
     let response = RoleBindingsListResponse { items };
     print(target.json, &response, || {
         let mut table = Table::new(&["ID", "NAMESPACE", "USER ID", "ROLE ID", "CREATED AT"]);
@@ -100,5 +100,5 @@ fn show(target: &Target, items: Vec<RoleBinding>) {
             table.row([&binding.id, &binding.namespace, &binding.user_id, &binding.role_id, &created_at]);
         }
         table.to_string()
-    });
+    })
 }

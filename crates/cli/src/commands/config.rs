@@ -52,7 +52,7 @@ impl Check {
             let shown: Value = serde_saphyr::from_str(&effective.to_string()).expect("it is YAML");
             let store = config.store.to_string();
             let logging = json!({ "handler": handler, "level": level });
-            print(true, &json!({ "store": store, "config": shown, "logging": logging }), String::new);
+            print(true, &json!({ "store": store, "config": shown, "logging": logging }), String::new)?;
             return Ok(Done::Yes);
         }
         output::written(writeln!(io::stdout(), "{effective}# logging: {handler}, {level}"))?;

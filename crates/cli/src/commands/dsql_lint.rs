@@ -61,7 +61,7 @@ impl DsqlLint {
             found.extend(findings.into_iter().map(|finding| Shown::new(&name, finding)));
         }
         if self.json || !found.is_empty() {
-            print(self.json, &found, || found.iter().map(Shown::line).collect::<Vec<_>>().join("\n"));
+            print(self.json, &found, || found.iter().map(Shown::line).collect::<Vec<_>>().join("\n"))?;
         }
         eprintln!("{} finding(s) in {} file(s) at level {}", found.len(), self.files.len(), self.level);
         Ok(Done::from(found.is_empty()))

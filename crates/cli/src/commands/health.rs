@@ -37,7 +37,7 @@ impl Health {
                     Err(_) if !deadline.is_past(Instant::now()) => tokio::time::sleep(ASK_AGAIN_AFTER).await,
                     answered => {
                         let Report { version, report, .. } = answered?;
-                        print(self.target.json, &report, || format!("well, version {version}"));
+                        print(self.target.json, &report, || format!("well, version {version}"))?;
                         return Ok(Done::Yes);
                     }
                 }

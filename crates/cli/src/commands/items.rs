@@ -81,11 +81,11 @@ impl Items {
             match self.verb {
                 Verb::List { place, paging } => {
                     let items = paging.take(&client, Ready(place.listing(&paging))).await?;
-                    show(&target, items);
+                    show(&target, items)?;
                 }
                 Verb::Scheduled { place, paging } => {
                     let items = paging.take(&client, Scheduled(place.listing(&paging))).await?;
-                    show(&target, items);
+                    show(&target, items)?;
                 }
                 Verb::Import { place, file } => {
                     let mut lines = Reader::<StorageItem>::open(&file, 0)?;
@@ -99,7 +99,7 @@ impl Items {
                         imported.extend(client.import_items(&request).await?.items);
                     }
                     let response = StorageItemsImportResponse { items: imported };
-                    print(target.json, &response, || format!("imported {} item(s)", response.items.len()));
+                    print(target.json, &response, || format!("imported {} item(s)", response.items.len()))?;
                 }
                 Verb::Delete { place, ids } => {
                     let request = StorageItemsDeleteRequest {
@@ -108,7 +108,7 @@ impl Items {
                         ids,
                     };
                     client.delete_items(&request).await?;
-                    print(target.json, &json!({ "done": true }), || "deleted".to_owned());
+                    print(target.json, &json!({ "done": true }), || "deleted".to_owned())?;
                 }
             }
             Ok(Done::Yes)
@@ -127,7 +127,7 @@ impl Place {
     }
 }
 
-fn show(target: &Target, items: Vec<StorageItem>) {
+fn show(target: &Target, items: Vec<StorageItem>) -> Result<(), Failure> {
     let response = StorageItemsListResponse { items };
     print(target.json, &response, || {
         let mut table =
@@ -145,5 +145,5 @@ fn show(target: &Target, items: Vec<StorageItem>) {
             ]);
         }
         table.to_string()
-    });
+    })
 }

@@ -62,21 +62,21 @@ impl Namespace {
                 Verb::Create(settings) => {
                     let info = settings.info();
                     client.create_namespace(&info).await?;
-                    print(target.json, &info, || format!("created {}", info.name));
+                    print(target.json, &info, || format!("created {}", info.name))?;
                 }
                 Verb::Update(settings) => {
                     let info = settings.info();
                     client.update_namespace(&info).await?;
-                    print(target.json, &info, || format!("updated {}", info.name));
+                    print(target.json, &info, || format!("updated {}", info.name))?;
                 }
                 Verb::List(paging) => {
                     let list = NamespacesListRequest { pivot: paging.pivot.clone(), limit: 0 };
                     let items = paging.take(&client, list).await?;
-                    show(&target, items);
+                    show(&target, items)?;
                 }
                 Verb::Delete { name } => {
                     client.delete_namespace(&NamespacesDeleteRequest { name: name.clone() }).await?;
-                    print(target.json, &json!({ "deleted": name }), || format!("deleted {name}"));
+                    print(target.json, &json!({ "deleted": name }), || format!("deleted {name}"))?;
                 }
             }
             Ok(Done::Yes)
@@ -91,7 +91,7 @@ impl Settings {
     }
 }
 
-fn show(target: &Target, items: Vec<NamespaceInfo>) {
+fn show(target: &Target, items: Vec<NamespaceInfo>) -> Result<(), Failure> {
     let response = NamespacesListResponse { items };
     print(target.json, &response, || {
         let mut table = Table::new(&["NAMESPACE", "KEY TAG", "CREATED AT", "DESCRIPTION"]);
@@ -100,5 +100,5 @@ fn show(target: &Target, items: Vec<NamespaceInfo>) {
             table.row([&namespace.name, &namespace.api_key_tag, &created_at, &namespace.description]);
         }
         table.to_string()
-    });
+    })
 }

@@ -78,24 +78,24 @@ impl Role {
                 Verb::Create { named: Named { name, namespace }, given } => {
                     let request = RoleCreateRequest { namespace, name, permissions: given.permissions };
                     let created = client.create_role(&request).await?;
-                    print(target.json, &created, || created.id.clone());
+                    print(target.json, &created, || created.id.clone())?;
                 }
                 Verb::Update { named: Named { name, namespace }, given } => {
                     let request = RoleUpdateRequest { namespace, name, permissions: given.permissions };
                     client.update_role(&request).await?;
-                    print(target.json, &request, || format!("updated {}", request.name));
+                    print(target.json, &request, || format!("updated {}", request.name))?;
                 }
                 Verb::List { namespace, paging } => {
                     let list = RolesListRequest { namespace, limit: 0, pivot: paging.pivot.clone() };
                     let items = paging.take(&client, list).await?;
-                    show(&target, items);
+                    show(&target, items)?;
                 }
                 Verb::Delete(Named { name, namespace }) => {
                     let request = RolesDeleteRequest { namespace, name };
                     client.delete_role(&request).await?;
                     print(target.json, &json!({ "deleted": request.name }), || {
                         format!("deleted {}", request.name)
-                    });
+                    })?;
                 }
             }
             Ok(Done::Yes)
@@ -103,7 +103,7 @@ impl Role {
     }
 }
 
-fn show(target: &Target, items: Vec<Record>) {
+fn show(target: &Target, items: Vec<Record>) -> Result<(), Failure> {
     let response = RolesListResponse { items };
     print(target.json, &response, || {
         let mut table = Table::new(&["ID", "ROLE", "NAMESPACE", "PERMISSIONS"]);
@@ -111,5 +111,5 @@ fn show(target: &Target, items: Vec<Record>) {
             table.row([&role.id, &role.name, &role.namespace, &role.permissions.join(" ")]);
         }
         table.to_string()
-    });
+    })
 }

@@ -55,16 +55,16 @@ impl User {
                 Verb::Create { username, email, external_id } => {
                     let created =
                         client.create_user(&UserCreateRequest { username, email, external_id }).await?;
-                    print(target.json, &created, || created.id.clone());
+                    print(target.json, &created, || created.id.clone())?;
                 }
                 Verb::List(paging) => {
                     let list = UsersListRequest { limit: 0, pivot: paging.pivot.clone() };
                     let items = paging.take(&client, list).await?;
-                    show(&target, items);
+                    show(&target, items)?;
                 }
                 Verb::Delete { id } => {
                     client.delete_user(&UsersDeleteRequest { id: id.clone() }).await?;
-                    print(target.json, &json!({ "deleted": id }), || format!("deleted {id}"));
+                    print(target.json, &json!({ "deleted": id }), || format!("deleted {id}"))?;
                 }
             }
             Ok(Done::Yes)
@@ -72,7 +72,7 @@ impl User {
     }
 }
 
-fn show(target: &Target, items: Vec<Record>) {
+fn show(target: &Target, items: Vec<Record>) -> Result<(), Failure> {
     let response = UsersListResponse { items };
     print(target.json, &response, || {
         let mut table = Table::new(&["ID", "USERNAME", "EMAIL", "EXTERNAL ID", "CREATED AT"]);
@@ -81,5 +81,5 @@ fn show(target: &Target, items: Vec<Record>) {
             table.row([&user.id, &user.username, &user.email, &user.external_id, &created_at]);
         }
         table.to_string()
-    });
+    })
 }

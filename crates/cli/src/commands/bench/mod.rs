@@ -84,7 +84,7 @@ impl Bench {
                 client.delete_queue(&request).await?;
             }
             let report = measured?;
-            print(self.target.json, &report, || report.to_string());
+            print(self.target.json, &report, || report.to_string())?;
             Ok(Done::Yes)
         })
     }

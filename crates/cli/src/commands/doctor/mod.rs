@@ -78,7 +78,7 @@ impl Doctor {
                 let client = self.connection.client()?;
                 server::look(&client, &mut findings).await;
             }
-            print(self.json, &findings, || findings.to_string());
+            print(self.json, &findings, || findings.to_string())?;
             Ok(findings.done())
         })
     }

@@ -47,7 +47,7 @@ impl Rules {
                     .next("list them with 'leasehold dsql-sim rules'")
             })?;
             let shown = Shown::from(rule);
-            print(self.json, &shown, || shown.in_full());
+            print(self.json, &shown, || shown.in_full())?;
             return Ok(Done::Yes);
         }
         let holds = |rule: &&&Rule| self.level.is_none_or(|level| rule.levels.contains(&level));
@@ -59,7 +59,7 @@ impl Rules {
                 table.row([&rule.rule, &rule.sqlstate, &levels, &rule.confidence, &sources, &rule.matches]);
             }
             table.to_string()
-        });
+        })?;
         Ok(Done::Yes)
     }
 }

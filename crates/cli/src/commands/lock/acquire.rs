@@ -63,13 +63,13 @@ impl Acquire {
                         "acquired\nlock id     {}\nfence       {}\nexpires at  {} ms",
                         response.lock_id, response.fence, response.expires_at_ms
                     )
-                });
+                })?;
                 Ok(Done::Yes)
             }
             Err(Error::AcquisitionTimeout { .. }) => {
                 let response =
                     LockAcquireResponse { reason: "locked".to_owned(), ..LockAcquireResponse::default() };
-                print(self.target.json, &response, || "held by another".to_owned());
+                print(self.target.json, &response, || "held by another".to_owned())?;
                 Ok(Done::No)
             }
             Err(error) => Err(error.into()),

@@ -38,7 +38,7 @@ impl Extend {
         print(self.target.json, &response, || match response.ok {
             true => format!("extended\nexpires at  {} ms", response.expires_at_ms),
             false => format!("not extended: {}", response.reason),
-        });
+        })?;
         Ok(Done::from(response.ok))
     }
 }

@@ -37,7 +37,7 @@ impl List {
         print(self.target.json, &response, || match response.locks.as_slice() {
             [] => "nothing is held".to_owned(),
             locks => table(locks),
-        });
+        })?;
         Ok(Done::Yes)
     }
 }

@@ -40,7 +40,7 @@ impl Lookup {
         print(self.target.json, &shown.clone().unwrap_or_default(), || match &shown {
             Some(shown) => table(std::slice::from_ref::<LockInfo>(shown)),
             None => "nothing is held".to_owned(),
-        });
+        })?;
         Ok(Done::from(shown.is_some()))
     }
 }

@@ -32,7 +32,7 @@ impl Release {
         print(self.target.json, &response, || match response.ok {
             true => "released".to_owned(),
             false => format!("not released: {}", response.reason),
-        });
+        })?;
         Ok(Done::from(response.ok))
     }
 }

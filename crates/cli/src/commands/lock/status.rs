@@ -22,7 +22,7 @@ impl Status {
         let locked = self.target.locks().await?.is_locked(&self.key).await?;
         print(self.target.json, &LockIsLockedResponse { locked }, || {
             if locked { "held".to_owned() } else { "free".to_owned() }
-        });
+        })?;
         Ok(Done::Yes)
     }
 }

@@ -36,7 +36,7 @@ impl Lease {
         };
         let leased = client.lease(&request).await;
         let leased = leased.map_err(|error| format!("failed to lease items: {}", answered(&error)))?;
-        print(&format_args!("{:#}", shown::leased(&leased)));
+        print(&format_args!("{:#}", shown::leased(&leased)))?;
         eprintln!("Successfully leased {} item(s) from queue '{}'", leased.items.len(), request.queue_name);
         Ok(())
     }

@@ -23,7 +23,7 @@ impl List {
         let request = QueuesListRequest { pivot: self.pivot, limit: self.limit, namespace: String::new() };
         let listed = client.list_queues(&request).await;
         let listed = listed.map_err(|error| format!("failed to list queues: {}", answered(&error)))?;
-        print(&format_args!("{:#}", shown::queues(&listed.items)));
+        print(&format_args!("{:#}", shown::queues(&listed.items)))?;
         eprintln!("Found {} queue(s)", listed.items.len());
         Ok(())
     }

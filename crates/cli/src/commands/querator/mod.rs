@@ -28,6 +28,7 @@ use leasehold_client::{Client, Error};
 
 use crate::connection::Connection;
 use crate::failure::next_step;
+use crate::output::written;
 
 /// What a command could not do, in Querator's words.
 type Result<T = ()> = std::result::Result<T, String>;
@@ -54,8 +55,8 @@ fn answered(error: &Error) -> String {
 }
 
 /// One line of data. Whoever closed the pipe does not want it; the exit code still tells what was done.
-fn print(line: &dyn fmt::Display) {
-    let _ = writeln!(io::stdout(), "{line}");
+fn print(line: &dyn fmt::Display) -> Result {
+    written(writeln!(io::stdout(), "{line}")).map(drop).map_err(|failure| failure.line())
 }
 
 /// Refuses what is no duration; the server is sent the text as it was given.

@@ -66,7 +66,7 @@ impl Produce {
             .await
             .map_err(|error| format!("failed to produce item: {}", answered(&error)))?;
         if !from_stdin {
-            print(&format_args!("Successfully produced item with payload of {len} bytes"));
+            print(&format_args!("Successfully produced item with payload of {len} bytes"))?;
         }
         Ok(())
     }

@@ -37,7 +37,7 @@ impl Clear {
         target.client()?.clear(&request).await?;
         print(target.json, &json!({ "cleared": request.queue_name }), || {
             format!("cleared {}", request.queue_name)
-        });
+        })?;
         Ok(Done::Yes)
     }
 }

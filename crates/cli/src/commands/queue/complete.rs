@@ -38,7 +38,7 @@ impl Complete {
         };
         target.client()?.complete(&request).await?;
         let completed = request.ids.len();
-        print(target.json, &json!({ "completed": completed }), || format!("completed {completed} item(s)"));
+        print(target.json, &json!({ "completed": completed }), || format!("completed {completed} item(s)"))?;
         Ok(Done::Yes)
     }
 }

@@ -31,7 +31,7 @@ impl Create {
             self.settings.info(self.queue, || duration::format(lease.saturating_mul(LEASES_PER_LIFE)));
         info.namespace = self.namespace;
         target.client()?.create_queue(&info).await?;
-        print(target.json, &info, || format!("created {}", info.queue_name));
+        print(target.json, &info, || format!("created {}", info.queue_name))?;
         Ok(Done::Yes)
     }
 }

@@ -19,7 +19,7 @@ impl Delete {
         target.client()?.delete_queue(&request).await?;
         print(target.json, &json!({ "deleted": request.queue_name }), || {
             format!("deleted {}", request.queue_name)
-        });
+        })?;
         Ok(Done::Yes)
     }
 }

@@ -42,7 +42,7 @@ impl Extend {
             lease_timeout: self.lease_timeout.map(duration::format).unwrap_or_default(),
         };
         let extended = target.client()?.extend(&request).await?;
-        print(target.json, &extended, || format!("leased until {}", instant::show(extended.lease_deadline)));
+        print(target.json, &extended, || format!("leased until {}", instant::show(extended.lease_deadline)))?;
         Ok(Done::Yes)
     }
 }

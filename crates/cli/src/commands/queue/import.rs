@@ -67,7 +67,7 @@ impl Import {
         }
         let imported = progress.count();
         drop(progress);
-        print(target.json, &json!({ "imported": imported }), || format!("imported {imported} item(s)"));
+        print(target.json, &json!({ "imported": imported }), || format!("imported {imported} item(s)"))?;
         Ok(Done::Yes)
     }
 }

@@ -29,7 +29,7 @@ impl Info {
             table.row([&"created at", &instant::show(info.created_at)]);
             table.row([&"updated at", &instant::show(info.updated_at)]);
             table.to_string()
-        });
+        })?;
         Ok(Done::Yes)
     }
 }

@@ -71,7 +71,7 @@ impl Lease {
                 }
                 table.to_string()
             }
-        });
+        })?;
         Ok(done)
     }
 }

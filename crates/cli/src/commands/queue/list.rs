@@ -47,7 +47,7 @@ impl List {
                 ]);
             }
             table.to_string()
-        });
+        })?;
         Ok(Done::Yes)
     }
 }

@@ -71,7 +71,7 @@ impl Produce {
             Some(path) => self.produce_file(&client, &path).await?,
             None => self.produce_one(&client).await?,
         };
-        print(target.json, &json!({ "produced": produced }), || format!("produced {produced} item(s)"));
+        print(target.json, &json!({ "produced": produced }), || format!("produced {produced} item(s)"))?;
         Ok(Done::Yes)
     }
 

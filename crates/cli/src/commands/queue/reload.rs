@@ -19,7 +19,7 @@ impl Reload {
         target.client()?.reload(&request).await?;
         print(target.json, &json!({ "reloaded": request.queue_name }), || {
             format!("reloaded {}", request.queue_name)
-        });
+        })?;
         Ok(Done::Yes)
     }
 }

@@ -38,7 +38,7 @@ impl Retry {
         let request = QueueRetryRequest { queue_name: self.queue, partition: self.partition, items };
         target.client()?.retry(&request).await?;
         let retried = request.items.len();
-        print(target.json, &json!({ "retried": retried }), || format!("gave back {retried} item(s)"));
+        print(target.json, &json!({ "retried": retried }), || format!("gave back {retried} item(s)"))?;
         Ok(Done::Yes)
     }
 }

@@ -47,7 +47,7 @@ impl Stats {
                 waiting(|queue| queue.complete_waiting),
                 waiting(|queue| queue.in_flight),
             )
-        });
+        })?;
         Ok(Done::Yes)
     }
 }

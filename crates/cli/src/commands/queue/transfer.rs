@@ -103,7 +103,7 @@ pub(super) async fn transfer(
     drop(progress);
     print(target.json, &json!({ "moved": moved }), || {
         format!("moved {moved} item(s) from {source} to {destination}")
-    });
+    })?;
     Ok(Done::Yes)
 }
 

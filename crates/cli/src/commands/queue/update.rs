@@ -28,7 +28,7 @@ impl Update {
         let mut info = client.queue_info(&QueuesInfoRequest { queue_name: self.queue }).await?;
         self.changes.apply(&mut info, lease);
         client.update_queue(&info).await?;
-        print(target.json, &info, || format!("updated {}", info.queue_name));
+        print(target.json, &info, || format!("updated {}", info.queue_name))?;
         Ok(Done::Yes)
     }
 }

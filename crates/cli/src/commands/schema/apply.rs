@@ -79,7 +79,7 @@ impl Apply {
             }
         };
         match self.json {
-            true => print(true, &json!({ "applied": true }), String::new),
+            true => print(true, &json!({ "applied": true }), String::new)?,
             false => eprintln!("{what}"),
         }
         Ok(Done::Yes)
@@ -95,7 +95,7 @@ impl Apply {
                 missing => {
                     missing.iter().map(|step| format!("missing: {step}")).collect::<Vec<_>>().join("\n")
                 }
-            });
+            })?;
             return Ok(Done::Yes);
         }
         let mut taken = Vec::new();
@@ -107,7 +107,7 @@ impl Apply {
         });
         applied.await?;
         match self.json {
-            true => print(true, &json!({ "applied": shown(&taken, false) }), String::new),
+            true => print(true, &json!({ "applied": shown(&taken, false) }), String::new)?,
             false => eprintln!("the tables of state are there; {} step(s) were missing", taken.len()),
         }
         Ok(Done::Yes)

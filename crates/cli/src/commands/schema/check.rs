@@ -66,7 +66,7 @@ impl Check {
                 lines.push(format!("all is as wanted, version {version}"));
             }
             lines.join("\n")
-        });
+        })?;
         Ok(Done::from(is_as_wanted))
     }
 }

@@ -30,10 +30,10 @@ impl FenceGuard {
             // One statement each, no lock and no function: both databases take it.
             Dialect::Postgres | Dialect::Dsql => {
                 let answer = json!({ "schema_sql": SCHEMA_SQL, "example_sql": EXAMPLE_SQL });
-                print(self.json, &answer, || format!("{SCHEMA_SQL}\n{EXAMPLE_SQL}"));
+                print(self.json, &answer, || format!("{SCHEMA_SQL}\n{EXAMPLE_SQL}"))?;
             }
             Dialect::Redis => {
-                print(self.json, &json!({ "example_lua": EXAMPLE_LUA }), || EXAMPLE_LUA.to_owned());
+                print(self.json, &json!({ "example_lua": EXAMPLE_LUA }), || EXAMPLE_LUA.to_owned())?;
             }
         }
         Ok(Done::Yes)

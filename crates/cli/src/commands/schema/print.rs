@@ -96,7 +96,7 @@ impl Print {
                 super::state(dialect.into(), self.fence).script()
             }
         };
-        print(self.json, &json!({ "sql": script }), || script.clone());
+        print(self.json, &json!({ "sql": script }), || script.clone())?;
         Ok(Done::Yes)
     }
 }

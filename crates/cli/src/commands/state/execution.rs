@@ -45,7 +45,7 @@ impl Execution {
             "current": tokens.current.as_ref().map(current),
             "maps": maps,
         });
-        print(target.json, &answer, || text(&tokens, is_current));
+        print(target.json, &answer, || text(&tokens, is_current))?;
         Ok(Done::Yes)
     }
 }

@@ -54,7 +54,7 @@ impl Queues {
                 table.row([&queue.key.queue_type(), &queue.key.name(), &queue.message_count, &last, &read]);
             }
             table.to_string()
-        });
+        })?;
         Ok(Done::Yes)
     }
 }

@@ -45,7 +45,7 @@ impl Shards {
                 Some(next) => format!("{table}\nthere may be more: --after {next}"),
                 None => table.to_string(),
             }
-        });
+        })?;
         Ok(Done::Yes)
     }
 }

@@ -50,7 +50,7 @@ impl TaskQueues {
                 Some(next) => format!("{table}\nthere may be more: --after {next}"),
                 None => table.to_string(),
             }
-        });
+        })?;
         Ok(Done::Yes)
     }
 }
