@@ -12,7 +12,7 @@ use crate::url;
 use crate::{Error, Result};
 
 /// The parameters understood. Others are refused: a misspelt `sslmode` must not connect in the clear.
-const KEYS: [&str; 21] = [
+const KEYS: [&str; 22] = [
     "application_name",
     "channel_binding",
     "connect_timeout",
@@ -26,6 +26,7 @@ const KEYS: [&str; 21] = [
     "load_balance_hosts",
     "options",
     "password",
+    "pooler",
     "port",
     "region",
     "sslmode",
@@ -81,6 +82,17 @@ impl ConnectionString {
             }
         } else if known.contains_key("region") {
             return Err(Error::BadConfig { field: "region", reason: "is only for dsql://".to_owned() });
+        }
+        match known.get("pooler").map(String::as_str) {
+            None => (),
+            Some(_) if dsql => {
+                return Err(Error::BadConfig { field: "pooler", reason: "is not for dsql://".to_owned() });
+            }
+            Some("none" | "session" | "transaction") => (),
+            Some(_) => {
+                let reason = "must be none, session or transaction".to_owned();
+                return Err(Error::BadConfig { field: "pooler", reason });
+            }
         }
         let parsed = Self { pairs: known, dsql };
         if !parsed.pairs.contains_key("host") && !parsed.pairs.contains_key("hostaddr") {
@@ -139,6 +151,13 @@ impl ConnectionString {
         self.pairs.contains_key("password")
     }
 
+    /// Whether the string says that a pooler stands in between which gives each transaction another session. One that
+    /// gives each connection its own session is like the server itself.
+    #[must_use]
+    pub fn is_behind_pooler(&self) -> bool {
+        self.value("pooler") == Some("transaction")
+    }
+
     /// How connections are encrypted, in libpq's words.
     #[must_use]
     pub fn sslmode(&self) -> &str {
@@ -166,7 +185,9 @@ impl ConnectionString {
     /// The driver's form of everything but TLS trust, which it does not know.
     pub(crate) fn driver_config(&self) -> Result<tokio_postgres::Config> {
         let mut whole = String::new();
-        for key in KEYS.into_iter().filter(|key| !matches!(*key, "region" | "sslmode" | "sslrootcert")) {
+        for key in
+            KEYS.into_iter().filter(|key| !matches!(*key, "pooler" | "region" | "sslmode" | "sslrootcert"))
+        {
             let Some(value) = self.value(key) else { continue };
             let pair = format!("{key}={} ", quoted(value));
             // The driver's refusal of the whole would not say which key it is about.
@@ -324,6 +345,20 @@ mod tests {
     }
 
     #[test]
+    fn pooler_that_shares_sessions_is_told_apart_from_others() {
+        for (text, shares) in [
+            ("postgres://h/x?pooler=transaction", true),
+            ("postgres://h/x?pooler=session", false),
+            ("host=h pooler=none", false),
+            ("host=h", false),
+        ] {
+            let parsed = parse(text);
+            assert_eq!(parsed.is_behind_pooler(), shares, "{text}");
+            parsed.driver_config().expect("the driver is not told");
+        }
+    }
+
+    #[test]
     fn dsql_gets_the_defaults_of_a_cluster() {
         let cluster = parse("dsql://abc.dsql.us-east-1.on.aws");
         assert!(cluster.is_dsql() && !cluster.has_password());
@@ -368,6 +403,8 @@ mod tests {
             ("host=h user", "connection string: parameter number 2 has no value"),
             ("host=h user='me", "connection string: parameter number 2 ends inside its value"),
             ("host=h region=us-east-1", "region: is only for dsql://"),
+            ("host=h pooler=statement", "pooler: must be none, session or transaction"),
+            ("dsql://h.on.aws?pooler=transaction", "pooler: is not for dsql://"),
             ("postgres://h/x?sslmode", "connection string: parameter number 1 of the URL has no value"),
             ("postgres://h/%zz", "connection string: the URL has a bad percent escape"),
             ("postgres://[::1/x", "connection string: the URL has an open bracket"),

@@ -52,6 +52,14 @@ impl DatabaseError {
         self.server().and_then(DbError::routine) == Some("RevalidateCachedQuery")
     }
 
+    /// Whether it was the schema that changed, and not a row: nobody wrote what this transaction wanted to write. DSQL
+    /// says so in the message (`OC001`) or, in some versions, by the SQLSTATE.
+    #[must_use]
+    pub fn is_schema_conflict(&self) -> bool {
+        let Some(server) = self.server() else { return false };
+        self.is_stale_plan() || tells_of_schema(server.code().code(), server.message())
+    }
+
     pub(crate) fn io(&self) -> Option<&io::Error> {
         self.0.source()?.downcast_ref()
     }
@@ -77,9 +85,14 @@ impl fmt::Display for DatabaseError {
         if names_no_values(sqlstate) {
             write!(f, ": {}", server.message())?;
         }
-        match server.constraint() {
-            Some(constraint) => write!(f, " (constraint {constraint})"),
-            None => Ok(()),
+        if let Some(constraint) = server.constraint() {
+            write!(f, " (constraint {constraint})")?;
+        }
+        match is_of_another_session(sqlstate) {
+            true => f.write_str(
+                "; behind a pooler in transaction mode the connection string needs pooler=transaction",
+            ),
+            false => Ok(()),
         }
     }
 }
@@ -101,9 +114,32 @@ fn names_no_values(sqlstate: &str) -> bool {
     )
 }
 
+fn tells_of_schema(sqlstate: &str, message: &str) -> bool {
+    sqlstate == "OC001" || sqlstate == "40001" && message.contains("OC001")
+}
+
+/// A statement that we have prepared is not there, or is there already: nobody but a pooler does that to a session.
+fn is_of_another_session(sqlstate: &str) -> bool {
+    matches!(sqlstate, "26000" | "42P05")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::names_no_values;
+    use super::{names_no_values, tells_of_schema};
+
+    #[test]
+    fn schema_conflict_is_told_by_the_message_or_by_the_code() {
+        assert!(tells_of_schema("40001", "schema has been updated by another transaction (OC001)"));
+        assert!(tells_of_schema("OC001", "schema has been updated by another transaction"));
+        for (sqlstate, message) in [
+            ("40001", "change conflicts with another transaction (OC000)"),
+            ("OC000", "change conflicts with another transaction"),
+            ("40001", "could not serialize access due to concurrent update"),
+            ("23505", "duplicate key value violates unique constraint \"OC001\""),
+        ] {
+            assert!(!tells_of_schema(sqlstate, message), "{sqlstate} {message}");
+        }
+    }
 
     #[test]
     fn data_exceptions_and_raised_exceptions_stay_silent() {

@@ -216,6 +216,8 @@ fn class_of_sqlstate(sqlstate: &str) -> Class {
         "40001" | "40P01" | "55P03" => Class::Conflict,
         // A replica or a server in transition, a cancelled query, DSQL's transient fault.
         "25006" | "57014" | "XX000" => Class::Unavailable,
+        // A right that the user lacks: for an operator to give, as at sign-in.
+        "42501" => Class::Rejected,
         _ => match sqlstate.get(..2) {
             Some("53" | "57" | "58" | "08") => Class::Unavailable,
             Some("22" | "23") => Class::Rejected,
@@ -240,6 +242,7 @@ mod tests {
             ("XX000", Class::Unavailable),
             ("23505", Class::Rejected),
             ("22001", Class::Rejected),
+            ("42501", Class::Rejected),
             ("42P01", Class::Internal),
             ("25P02", Class::Internal),
         ] {

@@ -36,6 +36,7 @@ impl Config {
     #[must_use]
     pub fn new(connection: ConnectionString) -> Self {
         let dsql = connection.is_dsql();
+        let behind_pooler = connection.is_behind_pooler();
         Self {
             connection,
             dialect: if dsql { Dialect::DSQL } else { Dialect::POSTGRES },
@@ -45,7 +46,7 @@ impl Config {
             lifetime_max: dsql.then_some(DSQL_LIFETIME_MAX),
             lifetime_spread: 0.1,
             statements_max: 400,
-            behind_pooler: false,
+            behind_pooler,
             application_name: "leasehold".to_owned(),
             credentials: Arc::new(Environment),
         }
@@ -95,7 +96,8 @@ impl Config {
     }
 
     /// The target is a pooler that gives each transaction another session (PgBouncer's transaction mode): nothing is
-    /// set per session and nothing is prepared. Only [`Pipeline`](crate::Pipeline) works there in one round trip.
+    /// set per session and nothing is prepared. Only [`Pipeline`](crate::Pipeline) works there in one round trip. As the
+    /// connection string's `pooler` says, unless told.
     #[must_use]
     pub fn behind_pooler(mut self, behind_pooler: bool) -> Self {
         self.behind_pooler = behind_pooler;

@@ -12,7 +12,8 @@ use crate::{Config, ConnectionString, Dialect, Pool, Result};
 /// it, with the settings of whoever asked first.
 #[derive(Default)]
 pub struct Registry {
-    pools: Mutex<HashMap<(ConnectionString, Dialect), WeakPool>>,
+    /// Of a pooler's pool a connection is different, so it is part of what is asked for.
+    pools: Mutex<HashMap<(ConnectionString, Dialect, bool), WeakPool>>,
 }
 
 impl Registry {
@@ -29,13 +30,13 @@ impl Registry {
         &OF_PROCESS
     }
 
-    /// The pool of the config's target and dialect, made from this config if there is none. Opens nothing.
+    /// The pool of the config's target, pooler and dialect, made from this config if there is none. Opens nothing.
     ///
     /// # Errors
     /// As [`Pool::new`].
     pub fn pool(&self, config: Config) -> Result<Pool> {
         let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
-        let target = (config.connection.clone(), config.dialect);
+        let target = (config.connection.clone(), config.dialect, config.behind_pooler);
         if let Some(pool) = pools.get(&target).and_then(WeakPool::upgrade) {
             config.check()?;
             return Ok(pool);
@@ -91,6 +92,8 @@ mod tests {
             registry.pool(config("host=h dbname=x")).unwrap(),
             registry.pool(config("host=h dbname=y")).unwrap(),
             registry.pool(config("host=h dbname=x").dialect(snapshot)).unwrap(),
+            registry.pool(config("host=h dbname=x").behind_pooler(true)).unwrap(),
+            registry.pool(config("host=h dbname=x pooler=transaction")).unwrap(),
         ];
         assert_eq!(registry.len(), pools.len());
     }

@@ -73,10 +73,10 @@ impl LockCode {
     /// connection lost after a write was sent is [`Class::Indeterminate`], whatever the code.
     pub const fn class(self) -> Class {
         match self {
-            Self::ServiceUnavailable | Self::RateLimited => Class::Unavailable,
+            Self::ServiceUnavailable | Self::RateLimited | Self::NetworkTimeout => Class::Unavailable,
             Self::AuthFailed | Self::InvalidArgument => Class::Rejected,
-            // Neither a timeout nor a cancelled caller stops what the store has already begun.
-            Self::NetworkTimeout | Self::Aborted => Class::Indeterminate,
+            // A cancelled caller does not stop what the store has already begun.
+            Self::Aborted => Class::Indeterminate,
             Self::AcquisitionTimeout => Class::Conflict,
             Self::Internal => Class::Internal,
         }
@@ -103,9 +103,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn timeouts_and_cancellations_do_not_claim_that_nothing_happened() {
-        assert_eq!(LockCode::NetworkTimeout.class(), Class::Indeterminate);
+    fn cancellations_do_not_claim_that_nothing_happened() {
         assert_eq!(LockCode::Aborted.class(), Class::Indeterminate);
+    }
+
+    /// Whoever does not know says so by an error of its own, whatever the code.
+    #[test]
+    fn timeout_of_a_store_that_did_nothing_is_worth_a_retry() {
+        assert_eq!(LockCode::NetworkTimeout.class(), Class::Unavailable);
     }
 
     #[test]

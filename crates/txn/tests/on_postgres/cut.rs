@@ -29,12 +29,12 @@ async fn write_both(pool: &Pool, policy: &Policy) -> Result<(), Error> {
     .map_err(Failure::into_error)
 }
 
-/// How a transaction ends, and how many writes there are, when this fault strikes at this request.
-async fn struck(at: &str, action: Action) -> (Error, i64) {
+/// How a transaction ends, and how many writes there are, when this fault strikes here.
+async fn struck(at: Trigger, action: Action) -> (Error, i64) {
     let fixture = Fixture::start().await;
     let proxy = FaultProxy::start(Cluster::shared().address()).await.unwrap();
     let pool = Pool::new(fixture.config_through(&proxy).size_max(1)).unwrap();
-    let rule = proxy.add(Rule::on(Trigger::Request(at.as_bytes().to_vec())).then(action));
+    let rule = proxy.add(Rule::on(at).then(action));
     let error = write_both(&pool, &eager(3)).await.unwrap_err();
     assert_eq!(rule.count(), 1, "struck once, tried once");
     fixture.no_session("state <> 'idle'").await;
@@ -56,7 +56,7 @@ async fn connection_lost_before_commit_was_sent_means_nothing_happened() {
         (MIDDLE, Action::Cut),
         (MIDDLE, Action::DropReply),
     ] {
-        let (error, writes) = struck(at, action).await;
+        let (error, writes) = struck(Trigger::Request(at.into()), action).await;
         assert_eq!(
             (error.code(), error.class()),
             ("txn.connection_lost", Class::Unavailable),
@@ -69,7 +69,7 @@ async fn connection_lost_before_commit_was_sent_means_nothing_happened() {
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn commit_that_never_arrived_is_unknown_and_did_not_happen() {
-    let (error, writes) = struck(COMMIT, Action::Cut).await;
+    let (error, writes) = struck(Trigger::Request(COMMIT.into()), Action::Cut).await;
     assert_eq!((error.code(), error.class()), ("txn.unknown_outcome", Class::Indeterminate));
     assert_eq!(writes, 0);
 }
@@ -77,7 +77,7 @@ async fn commit_that_never_arrived_is_unknown_and_did_not_happen() {
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn commit_whose_answer_was_lost_is_unknown_and_did_happen() {
-    let (error, writes) = struck(COMMIT, Action::DropReply).await;
+    let (error, writes) = struck(Trigger::Reply(COMMIT.into()), Action::Cut).await;
     assert_eq!((error.code(), error.class()), ("txn.unknown_outcome", Class::Indeterminate));
     assert_eq!(writes, 1);
 }
