@@ -9,6 +9,7 @@ use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use crate::guard::Hold;
+use crate::ticket::Ticket;
 use crate::{
     AcquireOptions, AcquireOutcome, AcquireRequest, Error, Guard, Locks, Result, Retry, Watch, retry,
 };
@@ -41,7 +42,7 @@ pub(crate) async fn wait_for(locks: &Locks, key: &Key, options: &AcquireOptions)
         };
     }
 
-    let in_line = locks.turns().wait(key.key_hash());
+    let in_line = locks.turns().wait(key);
     let Ok(_turn) = tokio::time::timeout_at(patience.deadline.instant().into(), in_line).await else {
         return Err(patience.timeout(key));
     };
@@ -54,8 +55,11 @@ pub(crate) async fn wait_for(locks: &Locks, key: &Key, options: &AcquireOptions)
         };
         match &watch {
             // The first watch comes after the first refusal, so that a free key costs nothing extra; asking once
-            // more closes the gap between the two.
-            None => watch = Some(locks.backend().watch(key).await),
+            // more, which is a retry too, closes the gap between the two.
+            None => {
+                patience.use_retry(key)?;
+                watch = Some(locks.backend().watch(key).await);
+            }
             Some(watch) => patience.wait(key, watch, free_in).await?,
         }
     }
@@ -68,6 +72,8 @@ struct Patience {
     retry: Retry,
     attempts: u32,
     retries: u32,
+    /// The full waits among them: the next one is the longer for each.
+    waits: u32,
 }
 
 impl Patience {
@@ -79,7 +85,16 @@ impl Patience {
             retry,
             attempts: 0,
             retries: 0,
+            waits: 0,
         }
+    }
+
+    fn use_retry(&mut self, key: &Key) -> Result<()> {
+        if self.retries >= self.retry.retries_max {
+            return Err(self.timeout(key));
+        }
+        self.retries += 1;
+        Ok(())
     }
 
     /// Waits for news, for the holder's end or for the next retry, whichever comes first. Only a full wait uses up
@@ -89,13 +104,14 @@ impl Patience {
             return Err(self.timeout(key));
         }
         let remaining = self.deadline.remaining(Instant::now().into_std());
-        let delay = self.retry.delay_after(self.retries + 1, retry::random()).min(remaining);
+        let delay = self.retry.delay_after(self.waits.saturating_add(1), retry::random()).min(remaining);
         let holder_ends = free_in.map_or(Duration::MAX, |free_in| free_in.max(WAIT_MIN));
         tokio::select! {
             () = watch.freed() => {}
             () = tokio::time::sleep(delay.min(holder_ends)) => {
                 if delay <= holder_ends {
-                    self.retries += 1;
+                    self.waits = self.waits.saturating_add(1);
+                    self.use_retry(key)?;
                 }
             }
         }
@@ -143,7 +159,13 @@ async fn attempt(locks: &Locks, request: &AcquireRequest, from: LockIdFrom) -> R
             }
             // A hold taken under a repeated id may be older than this request, so its age is not known.
             let confirmed_at = (from == LockIdFrom::Us).then_some(sent_at);
-            let hold = Hold { key: request.key.clone(), ttl: request.ttl, grant, confirmed_at };
+            let hold = Hold {
+                key: request.key.clone(),
+                ttl: request.ttl,
+                grant,
+                acquired_at: sent_at,
+                confirmed_at,
+            };
             Ok(Attempt::Acquired(Guard::new(locks.clone(), hold)))
         }
     }
@@ -154,6 +176,7 @@ async fn attempt(locks: &Locks, request: &AcquireRequest, from: LockIdFrom) -> R
 struct Sent {
     locks: Locks,
     lock_id: LockId,
+    ticket: Ticket,
     /// `None` once it has been read.
     answer: Option<Pin<Box<dyn Future<Output = Result<AcquireOutcome>> + Send>>>,
 }
@@ -162,8 +185,10 @@ impl Sent {
     fn start(locks: &Locks, request: &AcquireRequest) -> Self {
         let (asked, request) = (locks.clone(), request.clone());
         let lock_id = request.lock_id;
-        let answer = Box::pin(async move { asked.backend().acquire(&request).await });
-        Sent { locks: locks.clone(), lock_id, answer: Some(answer) }
+        let ticket = Ticket::default();
+        let asking = async move { asked.backend().acquire(&request).await };
+        let answer = Box::pin(ticket.clone().hold(asking));
+        Sent { locks: locks.clone(), lock_id, ticket, answer: Some(answer) }
     }
 
     /// Best effort: the ttl ends the hold at the latest.
@@ -187,9 +212,11 @@ impl Future for Sent {
 }
 
 impl Drop for Sent {
-    /// The request goes on until it is answered: a release that is sent now might reach the store before it.
+    /// What is not sent yet never is. Else the request goes on until it is answered: a release that is sent now might reach
+    /// the store before it.
     fn drop(&mut self) {
         let Some(answer) = self.answer.take() else { return };
+        self.ticket.leave();
         let Ok(runtime) = Handle::try_current() else { return };
         let (locks, lock_id) = (self.locks.clone(), self.lock_id);
         runtime.spawn(async move {

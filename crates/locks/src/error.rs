@@ -45,6 +45,12 @@ pub enum Error {
         /// The key that leads there.
         key_hash: KeyHash,
     },
+    /// The lock id of an acquire has a live hold of another key: an id stands for one hold. Nothing was changed.
+    #[error("lock id {lock_id_hash} holds another key; a hold needs an id of its own")]
+    LockIdInUse {
+        /// The id.
+        lock_id_hash: KeyHash,
+    },
     /// The key stayed held for as long as the caller wanted to wait.
     #[error("key {key_hash} was still held after {attempts} attempts in {waited:?}")]
     AcquisitionTimeout {
@@ -53,6 +59,12 @@ pub enum Error {
         /// How often the store was asked.
         attempts: u32,
         /// For how long.
+        waited: Duration,
+    },
+    /// The caller stopped waiting for a release, which goes on in the background.
+    #[error("no answer to a release within {waited:?}; it goes on in the background")]
+    ReleaseTimeout {
+        /// How long the caller waited.
         waited: Duration,
     },
     /// The hold had already ended when it was to be kept.
@@ -88,7 +100,9 @@ impl Error {
             Error::Store { .. } => "lock.internal",
             Error::Indeterminate { .. } => "lock.unknown_outcome",
             Error::Foreign { .. } => "lock.foreign_entry",
+            Error::LockIdInUse { .. } => "lock.id_in_use",
             Error::AcquisitionTimeout { .. } => "lock.acquisition_timeout",
+            Error::ReleaseTimeout { .. } => "lock.release_timeout",
             Error::Ended { .. } => "lock.ended",
             Error::Aborted { .. } => "lock.aborted",
         }
@@ -99,8 +113,8 @@ impl Error {
         match self {
             Error::Invalid(inner) => inner.class(),
             Error::Store { lock_code, .. } => lock_code.class(),
-            Error::Indeterminate { .. } => Class::Indeterminate,
-            Error::BadConfig { .. } | Error::Foreign { .. } => Class::Rejected,
+            Error::Indeterminate { .. } | Error::ReleaseTimeout { .. } => Class::Indeterminate,
+            Error::BadConfig { .. } | Error::Foreign { .. } | Error::LockIdInUse { .. } => Class::Rejected,
             Error::AcquisitionTimeout { .. } | Error::Ended { .. } => Class::Conflict,
             Error::Aborted { .. } => Class::Rejected,
         }
@@ -112,10 +126,12 @@ impl Error {
             Error::Invalid(inner) => inner.lock_code(),
             Error::Store { lock_code, .. } => *lock_code,
             Error::Indeterminate { .. } => LockCode::ServiceUnavailable,
-            Error::BadConfig { .. } | Error::Foreign { .. } | Error::Ended { .. } => {
-                LockCode::InvalidArgument
-            }
+            Error::BadConfig { .. }
+            | Error::Foreign { .. }
+            | Error::LockIdInUse { .. }
+            | Error::Ended { .. } => LockCode::InvalidArgument,
             Error::AcquisitionTimeout { .. } => LockCode::AcquisitionTimeout,
+            Error::ReleaseTimeout { .. } => LockCode::NetworkTimeout,
             Error::Aborted { .. } => LockCode::Aborted,
         }
     }

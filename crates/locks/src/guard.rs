@@ -20,6 +20,8 @@ pub(crate) struct Hold {
     pub(crate) key: Key,
     pub(crate) ttl: Ttl,
     pub(crate) grant: Grant,
+    /// Before the store granted it, as far as this process knows.
+    pub(crate) acquired_at: Instant,
     /// An instant at which the store had surely not yet begun to count the ttl, if one is known.
     pub(crate) confirmed_at: Option<Instant>,
 }
@@ -84,12 +86,7 @@ impl Guard {
             return;
         };
         if tokio::time::timeout(timeout, releasing).await.is_err() && config.report_release_timeout {
-            let error = Error::Store {
-                operation: "release",
-                lock_code: leasehold_core::LockCode::NetworkTimeout,
-                source: format!("no answer within {timeout:?}").into(),
-            };
-            config.on_release_error.report(&error, &context);
+            config.on_release_error.report(&Error::ReleaseTimeout { waited: timeout }, &context);
         }
     }
 

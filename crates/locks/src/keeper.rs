@@ -20,8 +20,8 @@ pub struct KeepOptions {
     /// The part of the ttl before its end at which the lock counts as lost: time for the holder to stop, and room
     /// for clocks that run at different speeds.
     pub lost_before: f64,
-    /// The longest time the lock is held in all; no limit if `None`. A worker that hangs for ever must not hold for
-    /// ever.
+    /// The longest time the lock is held in all, from the moment it was asked for: then it is lost, however much of its ttl
+    /// is left. No limit if `None`. A worker that hangs for ever must not hold for ever.
     pub hold_max: Option<Duration>,
 }
 
@@ -65,7 +65,8 @@ impl KeptGuard {
         };
         let lost = CancellationToken::new();
         let (losing, loss) = watch::channel(None);
-        let keeper = Keeper { locks, lock_id, ttl, options, confirmed_at, started_at: Instant::now() };
+        let ends_at = options.hold_max.map(|hold_max| add(guard.hold().acquired_at, hold_max));
+        let keeper = Keeper { locks, lock_id, ttl, options, confirmed_at, ends_at };
         // Cancelled however the task ends: a keeper that is gone extends nothing.
         let signal = lost.clone().drop_guard();
         let task = tokio::spawn(async move {
@@ -146,26 +147,32 @@ struct Keeper {
     options: KeepOptions,
     /// Before the store counted the ttl that holds now.
     confirmed_at: Instant,
-    started_at: Instant,
+    /// When it was held as long as it may be.
+    ends_at: Option<Instant>,
 }
 
 impl Keeper {
     async fn run(mut self) -> Loss {
         loop {
-            let lost_at = self.lost_at();
-            let Some(extend_at) = self.extend_at() else {
-                tokio::time::sleep_until(lost_at).await;
+            let unconfirmed_at = self.unconfirmed_at();
+            let extend_at = self.extend_at().min(unconfirmed_at);
+            if let Some(ends_at) = self.ends_at.filter(|ends_at| *ends_at <= extend_at) {
+                tokio::time::sleep_until(ends_at).await;
                 return Loss::HoldMax;
+            }
+            tokio::time::sleep_until(extend_at).await;
+            let (lost_at, loss) = match self.ends_at.filter(|ends_at| *ends_at <= unconfirmed_at) {
+                Some(ends_at) => (ends_at, Loss::HoldMax),
+                None => (unconfirmed_at, Loss::Unconfirmed),
             };
-            tokio::time::sleep_until(extend_at.min(lost_at)).await;
-            if let Err(loss) = self.extend_until(lost_at).await {
-                return loss;
+            if let Err(refusal) = self.extend_until(lost_at).await {
+                return refusal.map_or(loss, Loss::Refused);
             }
         }
     }
 
-    /// Tries until an extension is confirmed, refused, or too late.
-    async fn extend_until(&mut self, lost_at: Instant) -> Result<(), Loss> {
+    /// Tries until an extension is confirmed, refused, or, which is `None`, too late.
+    async fn extend_until(&mut self, lost_at: Instant) -> Result<(), Option<Refusal>> {
         loop {
             let sent_at = Instant::now();
             let extending = self.locks.extend(&self.lock_id, self.ttl);
@@ -174,32 +181,28 @@ impl Keeper {
                     self.confirmed_at = sent_at;
                     return Ok(());
                 }
-                Ok(Ok(ExtendOutcome::Refused(refusal))) => return Err(Loss::Refused(refusal)),
+                Ok(Ok(ExtendOutcome::Refused(refusal))) => return Err(Some(refusal)),
                 Ok(Err(error)) => tracing::debug!(code = error.code(), "extending failed; trying again"),
-                Err(_too_late) => return Err(Loss::Unconfirmed),
+                Err(_too_late) => return Err(None),
             }
             let pause = fraction(self.ttl.as_duration(), 0.05 + 0.05 * random());
             tokio::time::sleep_until((Instant::now() + pause).min(lost_at)).await;
             if Instant::now() >= lost_at {
-                return Err(Loss::Unconfirmed);
+                return Err(None);
             }
         }
     }
 
-    fn lost_at(&self) -> Instant {
+    /// When the store may soon give the key to somebody else, unless an extension is confirmed before.
+    fn unconfirmed_at(&self) -> Instant {
         let ttl = self.ttl.as_duration();
         add(self.confirmed_at, ttl.saturating_sub(fraction(ttl, self.options.lost_before)))
     }
 
-    /// When to extend next, a little early at random so that many locks do not extend together; `None` once the
-    /// lock must not be held any longer.
-    fn extend_at(&self) -> Option<Instant> {
+    /// When to extend next, a little early at random so that many locks do not extend together.
+    fn extend_at(&self) -> Instant {
         let part = self.options.extend_after * (0.9 + 0.1 * random());
-        let extend_at = add(self.confirmed_at, fraction(self.ttl.as_duration(), part));
-        match self.options.hold_max {
-            Some(hold_max) if extend_at >= add(self.started_at, hold_max) => None,
-            _ => Some(extend_at),
-        }
+        add(self.confirmed_at, fraction(self.ttl.as_duration(), part))
     }
 }
 

@@ -33,6 +33,7 @@ mod release_errors;
 mod request;
 mod retry;
 mod telemetry;
+mod ticket;
 mod turns;
 mod watch;
 

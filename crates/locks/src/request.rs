@@ -6,7 +6,8 @@ pub struct AcquireRequest {
     /// What to hold.
     pub key: Key,
     /// The id of the hold if it is granted. Repeating a request with the same id after an unknown outcome
-    /// returns the same grant while it is live.
+    /// returns the same grant while it is live. An id that has a live hold of another key is refused; once that hold has
+    /// ended, the id may be used again and then stands for the new hold alone.
     pub lock_id: LockId,
     /// How long the hold lasts unless it is extended.
     pub ttl: Ttl,

@@ -7,6 +7,9 @@ pub struct Retry {
     pub retries_max: u32,
     /// The wait after the first attempt. Zero asks again at once.
     pub delay: Duration,
+    /// The wait grows no further than this; a longer `delay` stays as it is. Two seconds: whoever waits without news finds
+    /// a free key soon after it became free, however long it has waited.
+    pub delay_max: Duration,
     /// How the wait grows.
     pub backoff: Backoff,
     /// How the wait is spread, so that waiters do not come back together.
@@ -38,6 +41,7 @@ impl Default for Retry {
         Retry {
             retries_max: 10,
             delay: Duration::from_millis(100),
+            delay_max: Duration::from_secs(2),
             backoff: Backoff::Exponential,
             jitter: Jitter::Equal,
         }
@@ -51,7 +55,7 @@ impl Retry {
             Backoff::Fixed => self.delay,
             Backoff::Exponential => {
                 let factor = 1u32.checked_shl(attempt.saturating_sub(1)).unwrap_or(u32::MAX);
-                self.delay.saturating_mul(factor)
+                self.delay.saturating_mul(factor).min(self.delay_max.max(self.delay))
             }
         };
         match self.jitter {
@@ -91,6 +95,14 @@ mod tests {
         assert_eq!([1, 2, 3, 4].map(|attempt| millis(doubling, attempt, 0.9)), [100, 200, 400, 800]);
         let fixed = retry(Backoff::Fixed, Jitter::None);
         assert_eq!([1, 2, 3].map(|attempt| millis(fixed, attempt, 0.9)), [100, 100, 100]);
+    }
+
+    #[test]
+    fn doubling_stops_at_its_limit_and_leaves_a_longer_wait_alone() {
+        let doubling = retry(Backoff::Exponential, Jitter::None);
+        assert_eq!([5, 6, 40].map(|attempt| millis(doubling, attempt, 0.9)), [1_600, 2_000, 2_000]);
+        let patient = Retry { delay: Duration::from_secs(9), ..doubling };
+        assert_eq!([1, 2, 3].map(|attempt| millis(patient, attempt, 0.9)), [9_000; 3]);
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! News that a key may have become free, from whoever learns of it to whoever waits for it.
 
+use std::any::Any;
 use std::future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use leasehold_core::KeyHash;
 use tokio::sync::Notify;
@@ -11,45 +13,80 @@ use crate::per_key::PerKey;
 /// Waits for news about one key. A hint: it may come for nothing, and it may be lost on its way, so the one who
 /// waits also asks again from time to time.
 #[derive(Debug)]
-pub struct Watch(Option<Arc<Notify>>);
+pub struct Watch {
+    news: Option<Arc<News>>,
+    /// How much of the news this watch has told.
+    told: AtomicU64,
+    /// Ends with the last watch that holds it.
+    _source: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+/// The news of one key, for all who watch it.
+#[derive(Debug, Default)]
+struct News {
+    /// How often there was some.
+    count: AtomicU64,
+    came: Notify,
+}
 
 impl Watch {
     /// For stores that send no news: the wait ends by the caller's own timer alone.
     pub fn never() -> Self {
-        Watch(None)
+        Watch { news: None, told: AtomicU64::new(0), _source: None }
     }
 
-    /// Ready once there was news since the last call, or since the watch was taken. Dropping it midway loses
-    /// nothing.
+    /// Keeps alive what brings the news, for as long as somebody waits for them.
+    #[must_use]
+    pub fn fed_by(self, source: Arc<dyn Any + Send + Sync>) -> Self {
+        Watch { _source: Some(source), ..self }
+    }
+
+    /// Ready once there was news since the last call, or since the watch was taken. Every watch of a key is told, whoever
+    /// else is. Dropping it midway loses nothing.
     pub async fn freed(&self) {
-        match &self.0 {
-            Some(notify) => notify.notified().await,
-            None => future::pending().await,
+        let Some(news) = &self.news else { return future::pending().await };
+        loop {
+            // Before the look at the count: what comes after it wakes us.
+            let came = news.came.notified();
+            let count = news.count.load(Ordering::Acquire);
+            if self.told.swap(count, Ordering::AcqRel) != count {
+                return;
+            }
+            came.await;
         }
+    }
+}
+
+impl News {
+    fn tell(&self) {
+        self.count.fetch_add(1, Ordering::AcqRel);
+        self.came.notify_waiters();
     }
 }
 
 /// The watches of one backend.
 #[derive(Debug, Default)]
-pub struct WatchHub(PerKey<Notify>);
+pub struct WatchHub(PerKey<KeyHash, News>);
 
 impl WatchHub {
     /// A watch on the key with this hash.
     pub fn watch(&self, key_hash: KeyHash) -> Watch {
-        Watch(Some(self.0.join(key_hash, Notify::new)))
+        let news = self.0.join(&key_hash, News::default);
+        let told = AtomicU64::new(news.count.load(Ordering::Acquire));
+        Watch { news: Some(news), told, _source: None }
     }
 
-    /// Passes the news on. One waiter is enough: it stands for those in line behind it.
+    /// Passes the news on to all who watch the key. Of a line of waiters only the first one does.
     pub fn freed(&self, key_hash: KeyHash) {
-        if let Some(notify) = self.0.get(key_hash) {
-            notify.notify_one();
+        if let Some(news) = self.0.get(&key_hash) {
+            news.tell();
         }
     }
 
     /// Passes on that any key may have become free: after a gap in the news.
     pub fn all_freed(&self) {
-        for (_, notify) in self.0.all() {
-            notify.notify_one();
+        for (_, news) in self.0.all() {
+            news.tell();
         }
     }
 
@@ -65,12 +102,14 @@ mod tests {
 
     use super::*;
 
+    const PATIENCE: Duration = Duration::from_secs(5);
+
     #[tokio::test]
     async fn news_before_the_wait_is_not_lost() {
         let hub = WatchHub::default();
         let watch = hub.watch(KeyHash::of("a"));
         hub.freed(KeyHash::of("a"));
-        tokio::time::timeout(Duration::from_secs(5), watch.freed()).await.expect("the news was kept");
+        tokio::time::timeout(PATIENCE, watch.freed()).await.expect("the news was kept");
     }
 
     #[tokio::test(start_paused = true)]
@@ -78,6 +117,33 @@ mod tests {
         let hub = WatchHub::default();
         let watch = hub.watch(KeyHash::of("a"));
         hub.freed(KeyHash::of("b"));
-        assert!(tokio::time::timeout(Duration::from_secs(5), watch.freed()).await.is_err());
+        assert!(tokio::time::timeout(PATIENCE, watch.freed()).await.is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn everyone_who_watches_is_told_once() {
+        let hub = WatchHub::default();
+        let watches = [hub.watch(KeyHash::of("a")), hub.watch(KeyHash::of("a"))];
+        let [one, two] = &watches;
+        let both = async { tokio::join!(one.freed(), two.freed()) };
+        let (told, ()) = tokio::join!(tokio::time::timeout(PATIENCE, both), async {
+            tokio::task::yield_now().await;
+            hub.freed(KeyHash::of("a"));
+        });
+        told.expect("both are told");
+        for watch in &watches {
+            assert!(tokio::time::timeout(PATIENCE, watch.freed()).await.is_err(), "that was old news");
+        }
+        let late = hub.watch(KeyHash::of("a"));
+        assert!(tokio::time::timeout(PATIENCE, late.freed()).await.is_err(), "it came after the news");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn wait_that_was_given_up_loses_no_news() {
+        let hub = WatchHub::default();
+        let watch = hub.watch(KeyHash::of("a"));
+        assert!(tokio::time::timeout(PATIENCE, watch.freed()).await.is_err());
+        hub.freed(KeyHash::of("a"));
+        tokio::time::timeout(PATIENCE, watch.freed()).await.expect("the news was kept");
     }
 }

@@ -32,6 +32,10 @@ impl Harness for Firestore {
         put.await.expect("counts");
     }
 
+    fn refused_keys(&self) -> &'static [&'static str] {
+        &["a/b", "a/b/c", "/", "..", "__x__"]
+    }
+
     fn clock_slack(&self) -> Duration {
         Duration::ZERO
     }

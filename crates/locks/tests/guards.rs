@@ -136,6 +136,38 @@ impl LockBackend for Faulty {
     }
 }
 
+/// A store that sends no news.
+#[derive(Debug)]
+struct Silent(Arc<Faulty>);
+
+#[async_trait::async_trait]
+impl LockBackend for Silent {
+    async fn acquire(&self, request: &AcquireRequest) -> Result<AcquireOutcome> {
+        self.0.acquire(request).await
+    }
+    async fn extend(&self, request: &ExtendRequest) -> Result<ExtendOutcome> {
+        self.0.extend(request).await
+    }
+    async fn release(&self, lock_id: &LockId) -> Result<ReleaseOutcome> {
+        self.0.release(lock_id).await
+    }
+    async fn is_locked(&self, key: &Key) -> Result<bool> {
+        self.0.is_locked(key).await
+    }
+    async fn lookup(&self, by: LookupBy<'_>) -> Result<Option<LockRecord>> {
+        self.0.lookup(by).await
+    }
+    async fn list(&self, request: &ListRequest) -> Result<Vec<LockRecord>> {
+        self.0.list(request).await
+    }
+    async fn watch(&self, _: &Key) -> Watch {
+        Watch::never()
+    }
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities()
+    }
+}
+
 fn key() -> Key {
     Key::parse("customer:4711").expect("is a key")
 }
@@ -164,7 +196,7 @@ fn telling(
 fn defaults_are_syncguards() {
     let options = AcquireOptions::default();
     assert_eq!((options.ttl.as_millis(), options.timeout), (30_000, Duration::from_secs(5)));
-    let Retry { retries_max, delay, backoff, jitter } = options.retry;
+    let Retry { retries_max, delay, backoff, jitter, .. } = options.retry;
     assert_eq!((retries_max, delay), (10, Duration::from_millis(100)));
     assert_eq!((backoff, jitter), (Backoff::Exponential, Jitter::Equal));
 }
@@ -201,12 +233,64 @@ async fn store_that_comes_back_in_time_costs_nothing() {
 #[tokio::test(start_paused = true)]
 async fn hold_max_ends_a_hold_that_could_go_on() {
     let store = Faulty::new();
-    let options = KeepOptions { hold_max: Some(Duration::from_secs(100)), ..KeepOptions::default() };
-    let started = Instant::now();
+    // Between two extensions, and before the first one is due.
+    for seconds in [100, 2] {
+        let hold_max = Duration::from_secs(seconds);
+        let started = Instant::now();
+        let guard = guard(&locks(&store)).await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let options = KeepOptions { hold_max: Some(hold_max), ..KeepOptions::default() };
+        let kept = guard.keep(options).await.unwrap();
+        assert_eq!(kept.lost().await, Loss::HoldMax);
+        // The timer counts in whole milliseconds.
+        let late = started.elapsed().checked_sub(hold_max).expect("not before");
+        assert!(late <= Duration::from_millis(2), "{late:?} after {hold_max:?}");
+        kept.release().await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn hold_max_is_told_as_such_while_the_store_cannot_be_reached() {
+    let store = Faulty::new();
+    let options = KeepOptions { hold_max: Some(Duration::from_secs(15)), ..KeepOptions::default() };
     let kept = guard(&locks(&store)).await.keep(options).await.unwrap();
+    store.set(|faults| faults.extend = Fault::Hangs);
     assert_eq!(kept.lost().await, Loss::HoldMax);
-    let held = started.elapsed();
-    assert!((Duration::from_secs(100)..Duration::from_secs(130)).contains(&held), "{held:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn held_key_is_asked_for_once_and_as_often_again_as_allowed() {
+    for retries_max in [0, 1, 2, 5] {
+        let store = Faulty::new();
+        let held = guard(&locks(&store)).await;
+        let retry = Retry { retries_max, ..Retry::default() };
+        let options = AcquireOptions::default().timeout(Duration::from_secs(3_600)).retry(retry);
+        let refused = locks(&store).acquire(&key(), &options).await.unwrap_err();
+        let Error::AcquisitionTimeout { attempts, .. } = refused else { panic!("{refused:?}") };
+        assert_eq!(attempts, retries_max + 1);
+        held.release().await.unwrap();
+    }
+}
+
+/// A store without news, whose holder goes on without an end: the waiter asks every two seconds at the latest.
+#[tokio::test(start_paused = true)]
+async fn waiter_without_news_finds_a_free_key_soon_however_long_it_waited() {
+    let store = Faulty::new();
+    let silent = Locks::with_config(Arc::new(Silent(store.clone())), Config::default());
+    let held = locks(&store).acquire(&key(), &AcquireOptions::default().ttl(Ttl::MAX)).await.unwrap();
+    let retry = Retry { retries_max: u32::MAX, ..Retry::default() };
+    let options = AcquireOptions::default().timeout(Duration::from_secs(3_600)).retry(retry);
+    let released = async {
+        tokio::time::sleep(Duration::from_secs(100)).await;
+        held.release().await.unwrap();
+        Instant::now()
+    };
+    let taken = async {
+        let guard = silent.acquire(&key(), &options).await.unwrap();
+        (guard, Instant::now())
+    };
+    let ((_guard, taken_at), released_at) = tokio::join!(taken, released);
+    assert!(taken_at - released_at <= Duration::from_millis(2_002), "{:?}", taken_at - released_at);
 }
 
 #[tokio::test(start_paused = true)]
@@ -328,7 +412,7 @@ async fn disposal_stops_waiting_at_its_timeout_and_reports_it_only_when_asked() 
         let started = Instant::now();
         guard.dispose().await;
         assert_eq!(started.elapsed(), Duration::from_secs(3));
-        assert_eq!(told.try_recv().ok().map(|(code, ..)| code), report.then_some("lock.timeout"));
+        assert_eq!(told.try_recv().ok().map(|(code, ..)| code), report.then_some("lock.release_timeout"));
     }
 }
 
@@ -354,14 +438,39 @@ fn guard_dropped_outside_a_runtime_only_leaves_its_ttl() {
 
 #[tokio::test]
 async fn default_report_names_neither_key_nor_id() {
+    let logged = Logged::default();
+    let _heard = tracing::subscriber::set_default(logged.clone());
     let store = Faulty::new();
-    let locks = locks(&store);
-    let guard = guard(&locks).await;
+    let guard = guard(&locks(&store)).await;
     let lock_id = guard.lock_id().as_str().to_owned();
     store.set(|faults| faults.release = Fault::Fails);
-    let error = guard.release().await.unwrap_err();
-    let shown = format!("{error} {error:?}");
-    assert!(!shown.contains("4711") && !shown.contains(&lock_id), "{shown}");
+    guard.dispose().await;
+    let logged = logged.0.lock().clone();
+    assert!(logged.contains("lock.unavailable") && logged.contains("was not released"), "{logged}");
+    assert!(!logged.contains("4711") && !logged.contains(&lock_id), "{logged}");
+}
+
+/// What was logged in this thread, with all fields.
+#[derive(Debug, Clone, Default)]
+struct Logged(Arc<Mutex<String>>);
+
+impl tracing::Subscriber for Logged {
+    fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+        true
+    }
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+    fn event(&self, event: &tracing::Event<'_>) {
+        let mut logged = self.0.lock();
+        event.record(&mut |field: &tracing::field::Field, value: &dyn std::fmt::Debug| {
+            logged.push_str(&format!("{field}={value:?} "));
+        });
+    }
+    fn enter(&self, _: &tracing::span::Id) {}
+    fn exit(&self, _: &tracing::span::Id) {}
 }
 
 #[tokio::test]

@@ -45,6 +45,10 @@ impl Harness for Redis {
         self.raw.count_to(&self.prefix, key, fence).await;
     }
 
+    fn refused_keys(&self) -> &'static [&'static str] {
+        &["fence:x", "id:x", "fence:syncguard:x"]
+    }
+
     fn clock_slack(&self) -> Duration {
         Duration::from_secs(4)
     }

@@ -63,9 +63,10 @@ impl BackendLocation {
             BackendLocation::Folder(folder) => open_folder(folder.clone()).await,
             #[cfg(feature = "postgres")]
             BackendLocation::Postgres(connection) => {
-                let config = super::postgres::Config::of(options);
-                let backend = super::postgres::PostgresBackend::connect_to((**connection).clone(), config)?;
-                Ok(Arc::new(backend))
+                use super::postgres::{Config, FusedBackend, FusedConfig, PostgresBackend};
+                let config = Config::of(options);
+                let backend = PostgresBackend::connect_to((**connection).clone(), config)?;
+                Ok(Arc::new(FusedBackend::new(Arc::new(backend), FusedConfig::default())))
             }
             #[cfg(feature = "dsql")]
             BackendLocation::Dsql(connection) => {

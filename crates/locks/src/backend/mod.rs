@@ -36,7 +36,8 @@ pub use location::{BackendLocation, BackendOptions};
 #[async_trait]
 pub trait LockBackend: Debug + Send + Sync + 'static {
     /// Holds the key if no live hold exists, with a fence above all fences of the key before. Never waits for
-    /// the holder. A request whose lock id already holds the key gets the same grant again.
+    /// the holder. A request whose lock id already holds the key gets the same grant again; one whose lock id has a live
+    /// hold of another key is [`Error::LockIdInUse`](crate::Error::LockIdInUse), and changes nothing.
     async fn acquire(&self, request: &AcquireRequest) -> Result<AcquireOutcome>;
 
     /// Ends the live hold `ttl` from now. An ended hold is never revived.

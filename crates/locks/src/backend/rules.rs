@@ -2,7 +2,7 @@
 
 use leasehold_core::{Conditions, Fence, LockId, LockRecord, Refusal, TIME_TOLERANCE, Timestamp, is_live};
 
-use crate::{AcquireOutcome, AcquireRequest, Grant, Result};
+use crate::{AcquireOutcome, AcquireRequest, Error, Grant, Result};
 
 /// What acquire does to the key.
 #[derive(Debug)]
@@ -13,10 +13,12 @@ pub(crate) enum Decision {
     Write(LockRecord),
 }
 
-/// Decides on an acquire from the hold that was found and the last fence of the key.
+/// Decides on an acquire from the hold that was found, the hold that the lock id stands for, and the last fence of the key.
+/// Whoever writes the decision also forgets what the id stood for before: that hold has ended, and one id leads to one hold.
 pub(crate) fn acquire(
     request: &AcquireRequest,
     found: Option<&LockRecord>,
+    of_lock_id: Option<&LockRecord>,
     last_fence: Option<Fence>,
     now: Timestamp,
 ) -> Result<Decision> {
@@ -27,6 +29,9 @@ pub(crate) fn acquire(
         }));
     }
     let fence = last_fence.map_or(Ok(Fence::FIRST), Fence::next)?;
+    if of_lock_id.is_some_and(|held| held.lock_id == request.lock_id && live(held, now)) {
+        return Err(Error::LockIdInUse { lock_id_hash: request.lock_id.lock_id_hash() });
+    }
     Ok(Decision::Write(LockRecord {
         key: request.key.clone(),
         lock_id: request.lock_id,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use leasehold_core::Refusal;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use super::waiting::becomes_free;
 use super::{Harness, Store, key, ttl};
@@ -93,11 +94,16 @@ pub async fn kept_guard_tells_of_its_loss<H: Harness>(store: &Store<H>) {
     assert!(kept.is_lost() && kept.lost_token().is_cancelled());
 }
 
-/// A worker that hangs does not hold for ever.
+/// A worker that hangs does not hold for ever, however long its lease is.
 pub async fn kept_guard_stops_at_its_maximum_hold<H: Harness>(store: &Store<H>) {
-    let options = KeepOptions { hold_max: Some(Duration::from_millis(1)), ..KeepOptions::default() };
-    let kept = short(&store.locks().await, 3_000).await.keep(options).await.expect("is live");
+    let hold_max = Duration::from_millis(200);
+    let options = KeepOptions { hold_max: Some(hold_max), ..KeepOptions::default() };
+    let locks = store.locks().await;
+    let asked_at = Instant::now();
+    let kept = short(&locks, 3_600_000).await.keep(options).await.expect("is live");
     assert_eq!(tokio::time::timeout(PATIENT, kept.lost()).await.expect("is told"), Loss::HoldMax);
+    assert!(asked_at.elapsed() >= hold_max, "{:?}", asked_at.elapsed());
+    assert_eq!(kept.release().await.expect("answers"), ReleaseOutcome::Released);
 }
 
 /// The work is dropped at the loss, and finished work is returned.

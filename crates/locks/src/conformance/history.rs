@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use leasehold_core::{LockId, ManualClock, Timestamp};
+use leasehold_core::{Fence, LockId, ManualClock, Timestamp};
 use parking_lot::Mutex;
 
 use super::linearizability::{Call, Operation, is_linearizable};
 use super::{Harness, Store, key, lock_id, ttl};
 use crate::backend::memory::MemoryBackend;
-use crate::{AcquireRequest, ExtendRequest, LockBackend, LookupBy};
+use crate::{AcquireOutcome, AcquireRequest, ExtendRequest, LockBackend, LookupBy};
 
 const HISTORIES: u64 = 12;
 const CLIENTS: u64 = 4;
@@ -120,12 +120,13 @@ pub async fn random_operations_answer_as_the_model<H: Harness>(store: &Store<H>)
             let lasting = ttl([5_000, 15_000, 35_000][random.below(3)]);
             match random.below(10) {
                 0..4 => {
-                    let request = AcquireRequest { key: key(&text), lock_id: lock_id(), ttl: lasting };
-                    let ours = store.backend().acquire(&request).await.expect("answers").acquired();
-                    let theirs = model.acquire(&request).await.expect("answers").acquired();
-                    let fence = |grant: crate::Grant| grant.fence;
-                    assert_eq!(ours.map(fence), theirs.map(fence), "{context}: acquire");
-                    ids.extend(ours.map(|grant| grant.lock_id));
+                    // An id again, sometimes: of this key or of another, live or ended.
+                    let lock_id = if random.below(3) == 0 { known } else { lock_id() };
+                    let request = AcquireRequest { key: key(&text), lock_id, ttl: lasting };
+                    let ours = store.backend().acquire(&request).await;
+                    let theirs = model.acquire(&request).await;
+                    ids.extend(ours.iter().filter_map(|answer| answer.acquired()).map(|grant| grant.lock_id));
+                    assert_eq!(fence_or_code(ours), fence_or_code(theirs), "{context}: acquire");
                 }
                 4..6 => {
                     let ours = store.backend().release(&known).await.expect("answers").is_released();
@@ -160,6 +161,10 @@ pub async fn random_operations_answer_as_the_model<H: Harness>(store: &Store<H>)
             }
         }
     }
+}
+
+fn fence_or_code(answer: crate::Result<AcquireOutcome>) -> Result<Option<Fence>, &'static str> {
+    answer.map(|outcome| outcome.acquired().map(|grant| grant.fence)).map_err(|error| error.code())
 }
 
 /// The seeds of a run: the fixed ones, or those that follow the one a soak was given.

@@ -41,6 +41,11 @@ pub trait Harness: Send + Sync + Sized {
     /// Sets the counter of a key that nobody holds, as if its last hold had had this fence: nobody can count so far.
     fn count_to(&self, key: &Key, fence: Fence) -> impl Future<Output = ()> + Send;
 
+    /// Those of [`keys::HOSTILE`] that the store refuses, in that order.
+    fn refused_keys(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// How far the clock may move by itself during a case: zero if it stands still.
     fn clock_slack(&self) -> Duration;
 }
@@ -128,6 +133,8 @@ macro_rules! lock_conformance {
             ownership: extend_of_an_unknown_id_is_refused,
             ownership: extend_keeps_fence_and_beginning,
             ownership: repeated_acquire_returns_the_same_grant,
+            ownership: lock_id_of_a_live_hold_is_refused_for_another_key,
+            ownership: lock_id_of_an_ended_hold_stands_for_the_new_one,
             ownership: keys_do_not_contend_with_each_other,
             fencing: first_fence_is_one,
             fencing: fence_grows_across_release,

@@ -1,9 +1,11 @@
 //! Who holds what: one-holder and write-carries-lease.
 
-use leasehold_core::Refusal;
+use std::time::Duration;
+
+use leasehold_core::{Class, Fence, LockCode, Refusal};
 
 use super::{Harness, Store, TTL, key, lock_id, request, ttl};
-use crate::{AcquireOutcome, ExtendOutcome, LookupBy, ReleaseOutcome};
+use crate::{AcquireOutcome, AcquireRequest, ExtendOutcome, LookupBy, ReleaseOutcome};
 
 /// The plain case.
 pub async fn free_key_is_acquired<H: Harness>(store: &Store<H>) {
@@ -98,6 +100,42 @@ pub async fn repeated_acquire_returns_the_same_grant<H: Harness>(store: &Store<H
     assert_eq!(store.backend().release(&asked.lock_id).await.expect("answers"), ReleaseOutcome::Released);
     let next = store.acquired("billing").await;
     assert_eq!(Ok(next.fence), first.fence.next(), "the repetition used up no fence");
+}
+
+/// An id stands for one hold: for another key it is refused, and both keys stay as they are.
+pub async fn lock_id_of_a_live_hold_is_refused_for_another_key<H: Harness>(store: &Store<H>) {
+    let first = request("first", ttl(20_000));
+    let granted = store.backend().acquire(&first).await.expect("answers").acquired().expect("is free");
+    let second = AcquireRequest { key: key("second"), ttl: TTL, ..first.clone() };
+    let refused = store.backend().acquire(&second).await.expect_err("its id holds another key");
+    assert_eq!((refused.code(), refused.class()), ("lock.id_in_use", Class::Rejected), "{refused:?}");
+    assert_eq!(refused.lock_code(), LockCode::InvalidArgument);
+    assert!(!store.backend().is_locked(&second.key).await.expect("answers"));
+    let found = store.backend().lookup(LookupBy::LockId(&first.lock_id)).await.expect("answers");
+    assert_eq!(found.map(|held| (held.key, held.fence)), Some((first.key, granted.fence)));
+    assert_eq!(store.acquired("second").await.fence, Fence::FIRST, "the refusal used up no fence");
+    let held = store.backend().acquire(&second).await.expect("contention comes first");
+    assert!(matches!(held, AcquireOutcome::Held { .. }), "{held:?}");
+    assert_eq!(store.backend().release(&first.lock_id).await.expect("answers"), ReleaseOutcome::Released);
+}
+
+/// What the id stood for has ended, by release or by time: it stands for the new hold alone, whoever takes the old key.
+pub async fn lock_id_of_an_ended_hold_stands_for_the_new_one<H: Harness>(store: &Store<H>) {
+    let mut asked = request("released", TTL);
+    store.backend().acquire(&asked).await.expect("answers").acquired().expect("is free");
+    assert_eq!(store.backend().release(&asked.lock_id).await.expect("answers"), ReleaseOutcome::Released);
+    asked = AcquireRequest { key: key("expired"), ttl: ttl(20_000), ..asked };
+    store.backend().acquire(&asked).await.expect("answers").acquired().expect("is free");
+    store.advance(Duration::from_millis(25_000)).await;
+    asked = AcquireRequest { key: key("held"), ttl: ttl(600_000), ..asked };
+    let granted = store.backend().acquire(&asked).await.expect("answers").acquired().expect("is free");
+    store.acquired("released").await;
+    assert_eq!(store.acquired("expired").await.fence.as_u64(), 2, "its counter is as it was");
+    let found = store.backend().lookup(LookupBy::LockId(&asked.lock_id)).await.expect("answers");
+    assert_eq!(found.map(|held| (held.key, held.fence)), Some((asked.key.clone(), granted.fence)));
+    store.extend(&asked.lock_id, TTL).await.expires_at().expect("is live");
+    assert_eq!(store.backend().release(&asked.lock_id).await.expect("answers"), ReleaseOutcome::Released);
+    assert!(!store.backend().is_locked(&asked.key).await.expect("answers"));
 }
 
 /// Including keys that look alike.

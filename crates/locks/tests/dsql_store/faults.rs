@@ -6,7 +6,9 @@ use leasehold_core::{Class, Fence};
 use leasehold_dsql_sim::rules::Level;
 use leasehold_locks::backend::BackendLocation;
 use leasehold_locks::backend::dsql::Config;
-use leasehold_locks::{AcquireOutcome, ExtendRequest, LockBackend, LookupBy, ReleaseOutcome, Ttl};
+use leasehold_locks::{
+    AcquireOutcome, ExtendRequest, ListRequest, LockBackend, LookupBy, ReleaseOutcome, Ttl,
+};
 use leasehold_txn::Policy;
 
 use crate::fixture::{Fixture, request};
@@ -58,6 +60,69 @@ async fn a_schema_that_keeps_changing_is_an_error_without_effect() {
     let error = backend.acquire(&request("billing")).await.expect_err("nobody holds it, and nobody can");
     assert_ne!(error.class(), Class::Indeterminate, "{error:?}");
     assert_eq!(fixture.number("SELECT count(*) FROM syncguard_locks").await, 0);
+}
+
+/// Some versions of DSQL were seen to give their own codes as the SQLSTATE. The simulator does not; a trigger behind it can.
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test dsql"]
+async fn conflicts_told_by_their_sqlstate_are_told_apart_too() {
+    for (sqlstate, is_held) in [("OC000", true), ("OC001", false)] {
+        let fixture = Fixture::start(Level::L2026_09).await;
+        let backend = fixture.backend_with(three_attempts());
+        let trigger = format!(
+            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+             BEGIN RAISE EXCEPTION 'in other words' USING ERRCODE = '{sqlstate}'; END $$;
+             CREATE TRIGGER refuse BEFORE INSERT ON syncguard_locks FOR EACH ROW EXECUTE FUNCTION refuse();"
+        );
+        fixture.outside.batch_execute(&trigger).await.expect("a trigger");
+        match backend.acquire(&request("billing")).await {
+            Ok(outcome) => {
+                assert!(is_held, "{sqlstate}: {outcome:?}, and nobody wrote the row");
+                assert!(matches!(outcome, AcquireOutcome::Held { free_in: None }), "{outcome:?}");
+            }
+            Err(error) => {
+                assert!(!is_held, "{sqlstate}: {error:?}");
+                assert_ne!(error.class(), Class::Indeterminate, "{error:?}");
+            }
+        }
+    }
+}
+
+/// A read is a transaction too, and a schema change at its COMMIT is nothing that its caller should see.
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test dsql"]
+async fn reads_that_lose_at_commit_are_run_again() {
+    for action in ["conflict_at_commit", "schema_conflict_at_commit"] {
+        let fixture = Fixture::start(Level::L2026_09).await;
+        let backend = fixture.backend_with(three_attempts());
+        let key = request("billing").key;
+        let grant = backend.acquire(&request("billing")).await.expect("answers").acquired().expect("free");
+        let strike = |times| {
+            let rule =
+                format!(r#"{{"name": "a", "action": "{action}", "kind": "select", "times": {times}}}"#);
+            fixture.cluster.arm(&rule);
+        };
+        strike(2);
+        let outcome = backend.acquire(&request("billing")).await.expect("answers");
+        assert!(matches!(outcome, AcquireOutcome::Held { free_in: Some(_) }), "{action}: {outcome:?}");
+        assert_eq!(fixture.cluster.fired(), 2, "{action}: the read behind a refusal");
+        strike(2);
+        assert!(backend.is_locked(&key).await.expect("answers"));
+        assert_eq!(fixture.cluster.fired(), 2, "{action}: is_locked");
+        strike(2);
+        assert!(backend.lookup(LookupBy::Key(&key)).await.expect("answers").is_some());
+        assert_eq!(fixture.cluster.fired(), 2, "{action}: lookup by key");
+        strike(2);
+        assert!(backend.lookup(LookupBy::LockId(&grant.lock_id)).await.expect("answers").is_some());
+        assert_eq!(fixture.cluster.fired(), 2, "{action}: lookup by lock id");
+        strike(2);
+        let page = ListRequest { after: None, len_max: 10 };
+        assert_eq!(backend.list(&page).await.expect("answers").len(), 1);
+        assert_eq!(fixture.cluster.fired(), 2, "{action}: list");
+        strike(3);
+        let error = backend.is_locked(&key).await.expect_err("used up");
+        assert_ne!(error.class(), Class::Indeterminate, "{error:?}");
+    }
 }
 
 #[tokio::test]

@@ -117,6 +117,10 @@ macro_rules! harness {
                 self.0.count_to(key, fence).await;
             }
 
+            fn refused_keys(&self) -> &'static [&'static str] {
+                &["\u{0}", "a\u{0}b"]
+            }
+
             fn clock_slack(&self) -> Duration {
                 Duration::ZERO
             }

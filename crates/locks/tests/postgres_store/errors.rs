@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use leasehold_core::LockCode;
+use leasehold_core::{Class, LockCode};
 use leasehold_locks::backend::postgres::{Config, Mode, PostgresBackend};
 use leasehold_locks::{AcquireOutcome, Error, ExtendRequest, Fence, ListRequest, LockBackend, LookupBy, Ttl};
 use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
@@ -94,9 +94,10 @@ async fn timeouts_of_the_server_are_network_timeouts() {
     let _blocker = blocker(&fixture).await;
     for setting in ["statement_timeout", "lock_timeout"] {
         let url = format!("{}%20-c%20{setting}%3D100", fixture.url());
+        let error = over(pool(&url, 1)).acquire(&request("billing")).await.expect_err("is ended");
         assert_eq!(
-            code(over(pool(&url, 1)).acquire(&request("billing")).await),
-            LockCode::NetworkTimeout,
+            (error.lock_code(), error.class()),
+            (LockCode::NetworkTimeout, Class::Unavailable),
             "{setting}"
         );
     }
@@ -174,7 +175,16 @@ async fn unreachable_server_is_unavailable_and_a_silent_one_a_timeout() {
     let connection = ConnectionString::parse(&url).expect("url");
     let config = leasehold_txn::Config::new(connection).connect_timeout(Duration::from_millis(50));
     let silent = over(Pool::new(config).expect("pool"));
-    assert_eq!(code(silent.acquire(&request("a")).await), LockCode::NetworkTimeout);
+    for error in [
+        silent.acquire(&request("a")).await.expect_err("is silent"),
+        silent.is_locked(&key("a")).await.expect_err("is silent"),
+    ] {
+        assert_eq!(
+            (error.lock_code(), error.class()),
+            (LockCode::NetworkTimeout, Class::Unavailable),
+            "{error:?}"
+        );
+    }
 }
 
 #[tokio::test]
@@ -233,12 +243,12 @@ async fn fence_over_the_maximum_changes_nothing() {
 
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
-async fn lock_id_of_another_hold_is_an_internal_error_and_changes_nothing() {
+async fn lock_id_of_another_hold_is_refused_and_changes_nothing() {
     let fixture = Fixture::start().await;
     let backend = over(fixture.pool());
     let held = acquired(&backend, "one").await;
     let again = leasehold_locks::AcquireRequest { key: key("two"), lock_id: held.lock_id, ttl: Ttl::DEFAULT };
-    assert_eq!(code(backend.acquire(&again).await), LockCode::Internal);
+    assert_eq!(backend.acquire(&again).await.expect_err("its id is used").code(), "lock.id_in_use");
     assert_eq!(fixture.number("SELECT count(*) FROM syncguard_fence_counters").await, 1);
 }
 

@@ -186,6 +186,10 @@ macro_rules! harness {
                 count_to(&self.0.outside, key, fence).await;
             }
 
+            fn refused_keys(&self) -> &'static [&'static str] {
+                &["\u{0}", "a\u{0}b"]
+            }
+
             fn clock_slack(&self) -> Duration {
                 Duration::ZERO
             }

@@ -65,6 +65,10 @@ impl Harness for Pooled {
         count_to(&self.outside, key, fence).await;
     }
 
+    fn refused_keys(&self) -> &'static [&'static str] {
+        &["\u{0}", "a\u{0}b"]
+    }
+
     fn clock_slack(&self) -> Duration {
         Duration::ZERO
     }

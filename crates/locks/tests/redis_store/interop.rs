@@ -295,8 +295,12 @@ async fn lock_id_in_use_for_another_key_is_not_overwritten() {
     let first = request("first");
     store.acquire(&first).await.acquired().expect("is free");
     let second = AcquireRequest { key: key("second"), ..first.clone() };
-    assert_eq!(store.backend.acquire(&second).await.expect_err("in use").code(), "lock.foreign_entry");
+    assert_eq!(store.backend.acquire(&second).await.expect_err("in use").code(), "lock.id_in_use");
     assert_eq!(store.backend.release(&first.lock_id).await.expect("answers"), ReleaseOutcome::Released);
+    // Where the index leads to no lock, it may be no index.
+    let odd = request("odd");
+    store.set(&format!("id:{}", odd.lock_id.as_str()), "somebody's own").await;
+    assert_eq!(store.backend.acquire(&odd).await.expect_err("in use").code(), "lock.foreign_entry");
 }
 
 #[tokio::test]

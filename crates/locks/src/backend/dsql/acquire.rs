@@ -8,6 +8,7 @@ use leasehold_txn::{Error as TxnError, Step, Values};
 use super::super::postgres::acquire::{OPERATION, TRIES_MAX, answer, millis};
 use super::super::postgres::errors::{column, error_of};
 use super::super::postgres::operations;
+use super::super::postgres::used_id::UsedId;
 use super::DsqlBackend;
 use crate::{AcquireOutcome, AcquireRequest, Result};
 
@@ -20,11 +21,16 @@ pub(super) async fn acquire(backend: &DsqlBackend, request: &AcquireRequest) -> 
         &[(&key, Type::TEXT), (&user_key, Type::TEXT), (&lock_id, Type::TEXT), (&ttl_ms, Type::INT8)];
     let asked: Values<'_> = &[(&key, Type::TEXT), (&lock_id, Type::TEXT)];
     let store = &backend.store;
+    let mut used_id = UsedId::new(store, request, key);
     for _ in 0..TRIES_MAX {
         let taken =
             match store.write(operations::ACQUIRE, &[Step::new(&store.statements.acquire, values)]).await {
                 Err(error) if lost_to_holders(&error) => break,
-                taken => taken.map_err(|error| error_of(OPERATION, error))?,
+                Err(error) => {
+                    used_id.after(error_of(OPERATION, error)).await?;
+                    continue;
+                }
+                Ok(taken) => taken,
             };
         if let Some(row) = taken.first() {
             return answer(row, request);
@@ -43,7 +49,5 @@ pub(super) async fn acquire(backend: &DsqlBackend, request: &AcquireRequest) -> 
 /// Whether every attempt lost its row to another one's write. Whoever writes there takes, keeps or ends a hold, so the key
 /// was held at each of those moments. A changed schema says nothing of the kind.
 fn lost_to_holders(error: &TxnError) -> bool {
-    let TxnError::ConflictExhausted { source, .. } = error else { return false };
-    let told = source.driver().as_db_error().map_or("", |server| server.message());
-    !told.contains("OC001")
+    matches!(error, TxnError::ConflictExhausted { source, .. } if !source.is_schema_conflict())
 }

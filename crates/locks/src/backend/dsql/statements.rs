@@ -32,6 +32,7 @@ pub(super) fn shared(tables: &TableNames) -> Statements {
     let filled = |template| fill_at(template, tables, NOW);
     Statements {
         acquire: filled(include_str!("sql/acquire.sql")),
+        forget_ended: filled(include_str!("sql/forget_ended.sql")),
         release: filled(include_str!("sql/release.sql")),
         extend: filled(include_str!("sql/extend.sql")),
         lookup_by_key: filled(LOOKUP_BY_KEY),

@@ -60,7 +60,7 @@ impl<'a> Tables<'a> {
         Ok(last.and_then(|fence| Fence::from_counter(fence).ok()))
     }
 
-    /// Replaces the key's hold, if there is one.
+    /// Replaces the key's hold, if there is one, and the one that the lock id stood for: both have ended.
     pub(super) fn put(&mut self, record: &LockRecord) -> Result<(), Error> {
         let (key, lock_id) = (record.key.as_str(), record.lock_id.as_str());
         let hold =
@@ -69,7 +69,10 @@ impl<'a> Tables<'a> {
         if let Some(old) = replaced.filter(|old| old != lock_id) {
             self.keys.remove(old.as_str())?;
         }
-        self.keys.insert(lock_id, key)?;
+        let earlier = self.keys.insert(lock_id, key)?.map(|old| old.value().to_owned());
+        if let Some(earlier) = earlier.filter(|earlier| earlier != key) {
+            self.holds.remove(earlier.as_str())?;
+        }
         self.fences.insert(key, record.fence.as_u64())?;
         Ok(())
     }

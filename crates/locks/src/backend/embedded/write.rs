@@ -18,8 +18,9 @@ pub(super) fn acquire(
 ) -> Decided<AcquireOutcome> {
     let mut tables = Tables::open(write)?;
     let found = tables.of_key(request.key.as_str())?;
+    let of_lock_id = tables.of_lock_id(&request.lock_id)?;
     let last_fence = tables.last_fence(&request.key)?;
-    match rules::acquire(request, found.as_ref(), last_fence, now) {
+    match rules::acquire(request, found.as_ref(), of_lock_id.as_ref(), last_fence, now) {
         Err(refused) => Ok(Written::Nothing(Err(refused))),
         Ok(Decision::Answer(outcome)) => Ok(Written::Nothing(Ok(outcome))),
         Ok(Decision::Write(record)) => {

@@ -10,6 +10,7 @@ use super::documents::{Held, count, counter_fields, held, lock_fields};
 use super::errors::Failure;
 use super::holds::Known;
 use super::names::Place;
+use super::owned::find;
 use crate::backend::rules::{self, Decision};
 use crate::{AcquireOutcome, AcquireRequest, Error, Result};
 
@@ -18,6 +19,9 @@ const OPERATION: &str = "acquire";
 /// What was read of a key.
 struct Found {
     lock: Option<Held>,
+    /// The hold of another key that this process was granted under the lock id. Those of other processes are not looked for:
+    /// a query more for every acquire, to find what a fresh id cannot have.
+    of_lock_id: Option<Held>,
     counter_version: Option<Version>,
     count: u64,
 }
@@ -31,7 +35,7 @@ pub(super) async fn acquire(backend: &FirestoreBackend, request: &AcquireRequest
     let asked_at = Instant::now();
     // One at a time for a key within this process: at most one of them can win, and Firestore makes writes to one
     // document wait for each other, those that fail too.
-    let turn = backend.turns.join(request.key.key_hash(), Mutex::default);
+    let turn = backend.turns.join(&request.key.key_hash(), Mutex::default);
     let mut turn = attempts.before_deadline(turn.lock()).await?;
     if let Some(refused) = turn.answer(request, asked_at) {
         return Ok(refused);
@@ -68,7 +72,12 @@ pub(super) async fn acquire(backend: &FirestoreBackend, request: &AcquireRequest
 async fn read(backend: &FirestoreBackend, request: &AcquireRequest, place: &Place) -> Result<Found, Failure> {
     let [lock, counter] = backend.read_in_time(OPERATION, [&place.lock, &place.counter]).await?;
     let foreign = |_| Failure::foreign(OPERATION, &request.key);
+    let of_lock_id = match backend.known.get(&request.lock_id) {
+        Some(known) if known.key != request.key => find(backend, OPERATION, &request.lock_id).await?.pop(),
+        _ => None,
+    };
     Ok(Found {
+        of_lock_id,
         counter_version: counter.as_ref().and_then(|counter: &Document| counter.update_time),
         count: counter.as_ref().map_or(Ok(0), count).map_err(foreign)?,
         lock: lock.map(held).transpose().map_err(foreign)?,
@@ -83,8 +92,8 @@ async fn decide(
 ) -> Result<AcquireOutcome, Failure> {
     // After the read, and anew for each: an old time would let a hold seem live that has ended since.
     let now = backend.now();
-    let held = found.lock.as_ref();
-    let decision = rules::acquire(request, held.map(|held| &held.record), last_fence(found.count), now)?;
+    let [held, of_lock_id] = [&found.lock, &found.of_lock_id].map(|held| Some(&held.as_ref()?.record));
+    let decision = rules::acquire(request, held, of_lock_id, last_fence(found.count), now)?;
     let (record, version) = match decision {
         Decision::Answer(AcquireOutcome::Acquired(_)) => {
             let held = found.lock.expect("what is ours was found");

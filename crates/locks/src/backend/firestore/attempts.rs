@@ -15,6 +15,7 @@ const ATTEMPTS_MAX: u32 = 5;
 const TROUBLE: Retry = Retry {
     retries_max: ATTEMPTS_MAX - 1,
     delay: Duration::from_millis(100),
+    delay_max: Duration::MAX,
     backoff: Backoff::Exponential,
     jitter: Jitter::Equal,
 };

@@ -86,8 +86,8 @@ impl Failure {
         let indeterminate =
             |status: &Status| Error::Indeterminate { operation, source: Box::new(Said::by(status)) };
         match (self, unknown) {
-            (Failure::Final(error), _) => error,
             (Failure::Unknown(status), _) | (_, Some(status)) => indeterminate(&status),
+            (Failure::Final(error), None) => error,
             (Failure::NotDone(status), None) => store(operation, lock_code(&status), &status),
             // Whatever the status: somebody else was quicker every time.
             (Failure::Conflict(status), None) => store(operation, LockCode::ServiceUnavailable, &status),
@@ -267,6 +267,8 @@ mod tests {
     fn later_failure_does_not_hide_an_unknown_write() {
         let error = Failure::of_read(status(Code::PermissionDenied)).into_error("acquire", Some(broken()));
         assert_eq!(error.code(), "lock.unknown_outcome");
+        let final_one = Failure::from(Error::Invalid(leasehold_core::Error::KeyEmpty));
+        assert_eq!(final_one.into_error("acquire", Some(broken())).code(), "lock.unknown_outcome");
         let error = Failure::Unresolved.into_error("release", Some(broken()));
         assert_eq!(error.code(), "lock.unknown_outcome");
     }

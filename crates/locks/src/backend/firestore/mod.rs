@@ -31,7 +31,7 @@ use async_trait::async_trait;
 pub use config::Config;
 pub use inspect::{ClockReading, Condition, Hindrance, Holds, Why, inspect};
 pub use leasehold_core::firestore::{Collections, NestedKeys};
-use leasehold_core::{Clock, Key, LockId, LockRecord, SystemClock, TIME_TOLERANCE, Timestamp};
+use leasehold_core::{Clock, Key, KeyHash, LockId, LockRecord, SystemClock, TIME_TOLERANCE, Timestamp};
 pub use skew::SkewCheck;
 use tokio::sync::Mutex;
 
@@ -47,7 +47,7 @@ use super::{Capabilities, LockBackend, TimeAuthority};
 use crate::per_key::PerKey;
 use crate::{
     AcquireOutcome, AcquireRequest, ExtendOutcome, ExtendRequest, ListRequest, LookupBy, ReleaseOutcome,
-    Result, Watch,
+    Result, Watch, WatchHub,
 };
 
 /// Locks in a Firestore database, over one connection.
@@ -57,9 +57,10 @@ pub struct FirestoreBackend {
     names: Names,
     known: KnownHolds,
     /// Whose turn it is to ask for a key, within this process.
-    turns: PerKey<Mutex<Turn>>,
+    turns: PerKey<KeyHash, Mutex<Turn>>,
     clock: Arc<dyn Clock>,
     skew: SkewGauge,
+    hub: WatchHub,
     cleanup_in_is_locked: bool,
     timeout: Duration,
 }
@@ -87,6 +88,7 @@ impl FirestoreBackend {
             turns: PerKey::default(),
             clock,
             skew: SkewGauge::new(config.skew_check),
+            hub: WatchHub::default(),
             cleanup_in_is_locked: config.cleanup_in_is_locked,
             timeout: config.timeout,
         };
@@ -181,10 +183,10 @@ impl LockBackend for FirestoreBackend {
         list::list(self, request).await
     }
 
-    /// Firestore could tell by a listener, at the price of a read for every change of every waiter's key: waiters ask
-    /// again instead.
-    async fn watch(&self, _key: &Key) -> Watch {
-        Watch::never()
+    /// Of what this process releases. Firestore could tell of the rest by a listener, at the price of a read for every
+    /// change of every waiter's key: waiters ask again instead.
+    async fn watch(&self, key: &Key) -> Watch {
+        self.hub.watch(key.key_hash())
     }
 
     fn capabilities(&self) -> Capabilities {

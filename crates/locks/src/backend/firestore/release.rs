@@ -37,6 +37,7 @@ async fn attempt(
         Owned::Live { held, mut clearing } => {
             clearing.push(clear(&held));
             backend.commit(clearing).await?;
+            backend.hub.freed(held.record.key.key_hash());
             Ok(ReleaseOutcome::Released)
         }
         // It may be gone because we ended it, or because somebody else did.
@@ -51,9 +52,12 @@ async fn attempt(
 /// Whether the hold could be ended without reading it first: it is ours, and the version proves that nothing happened to
 /// it since we wrote it.
 async fn delete_unread(backend: &FirestoreBackend, lock_id: &LockId) -> Result<bool, Failure> {
-    let Some((place, version, _)) = backend.unchanged(lock_id)? else { return Ok(false) };
+    let Some((place, version, known)) = backend.unchanged(lock_id)? else { return Ok(false) };
     match backend.commit(vec![delete(&place.lock, version)]).await {
-        Ok(_) => Ok(true),
+        Ok(_) => {
+            backend.hub.freed(known.key.key_hash());
+            Ok(true)
+        }
         Err(Failure::Conflict(_)) => Ok(false),
         Err(failure) => Err(failure),
     }

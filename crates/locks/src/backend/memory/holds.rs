@@ -37,9 +37,12 @@ impl Holds {
         self.by_key.range::<Key, _>((from, Bound::Unbounded)).map(|(_, held)| held)
     }
 
-    /// Replaces the key's hold, if there is one.
+    /// Replaces the key's hold, if there is one, and the one that the lock id stood for: both have ended.
     pub(super) fn put(&mut self, record: LockRecord) {
         self.remove(&record.key);
+        if let Some(earlier) = self.by_lock_id.get(&record.lock_id).cloned() {
+            self.remove(&earlier);
+        }
         self.by_lock_id.insert(record.lock_id, record.key.clone());
         self.last_fences.insert(record.key.clone(), record.fence);
         self.by_key.insert(record.key.clone(), record);

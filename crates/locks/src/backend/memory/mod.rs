@@ -53,8 +53,8 @@ impl LockBackend for MemoryBackend {
     async fn acquire(&self, request: &AcquireRequest) -> Result<AcquireOutcome> {
         let mut holds = self.holds.lock();
         let now = self.now();
-        let decision =
-            rules::acquire(request, holds.of_key(&request.key), holds.last_fence(&request.key), now)?;
+        let (found, of_lock_id) = (holds.of_key(&request.key), holds.of_lock_id(&request.lock_id));
+        let decision = rules::acquire(request, found, of_lock_id, holds.last_fence(&request.key), now)?;
         Ok(match decision {
             Decision::Answer(outcome) => outcome,
             Decision::Write(record) => {

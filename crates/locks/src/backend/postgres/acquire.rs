@@ -9,6 +9,7 @@ use leasehold_txn::tokio_postgres::types::Type;
 use leasehold_txn::{Result as TxnResult, Step, Values};
 
 use super::errors::{column, error_of, number, told, unexpected};
+use super::used_id::UsedId;
 use super::{Mode, PostgresBackend, operations};
 use crate::{AcquireOutcome, AcquireRequest, Error, Grant, Result};
 
@@ -31,9 +32,17 @@ pub(super) async fn acquire(backend: &PostgresBackend, request: &AcquireRequest)
         (&ttl_ms, Type::INT8),
         (&advisory, Type::BOOL),
     ];
+    let mut used_id = UsedId::new(&backend.store, request, key);
     for _ in 0..TRIES_MAX {
+        let decided = match decide(backend, request, values).await {
+            Err(error) => {
+                used_id.after(error).await?;
+                continue;
+            }
+            decided => decided?,
+        };
         // Nothing: another acquire won while this one waited, and the snapshot from before cannot tell whose.
-        if let Some(outcome) = decide(backend, request, values).await? {
+        if let Some(outcome) = decided {
             if outcome.acquired().is_some() {
                 backend.store.news.held();
             }
@@ -74,7 +83,7 @@ async fn by_statement(backend: &PostgresBackend, values: Values<'_>) -> TxnResul
 }
 
 /// What the function says of this request.
-fn outcome_of_call(told: &str, request: &AcquireRequest) -> Result<AcquireOutcome> {
+pub(super) fn outcome_of_call(told: &str, request: &AcquireRequest) -> Result<AcquireOutcome> {
     let (outcome, rest) = told.split_once(' ').unwrap_or((told, ""));
     match (outcome, rest.split_once(' ')) {
         ("acquired", Some((expires_at, fence))) => {

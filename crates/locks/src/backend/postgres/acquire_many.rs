@@ -2,14 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use leasehold_core::LockId;
 use leasehold_core::postgres::admit;
 use leasehold_txn::tokio_postgres::Row;
-use leasehold_txn::tokio_postgres::types::Type;
 use leasehold_txn::{Result as TxnResult, Step, Values};
 
-use super::acquire::{OPERATION, free_in, grant, millis, refused, storage_keys};
-use super::errors::{column, error_of};
+use super::acquire::{OPERATION, free_in, grant, refused};
+use super::asked::Asked;
+use super::errors::{column, error_of, is_taken};
 use super::{Mode, PostgresBackend, acquire, operations};
 use crate::{AcquireOutcome, AcquireRequest, Result};
 
@@ -17,49 +16,70 @@ pub(super) async fn acquire_many(
     backend: &PostgresBackend,
     requests: &[AcquireRequest],
 ) -> Result<Vec<Result<AcquireOutcome>>> {
-    let mut seen = HashSet::with_capacity(requests.len());
-    let together: Vec<&AcquireRequest> =
-        requests.iter().filter(|request| admit(&request.key).is_ok() && seen.insert(&request.key)).collect();
-    let mut answers = in_one_statement(backend, &together).await?;
-    let mut outcomes = Vec::with_capacity(requests.len());
-    for request in requests {
-        outcomes.push(match answers.remove(&request.lock_id) {
-            Some(answer) => answer,
-            // Lost its race, came second for its key, or has a key that cannot be: each is for the single statement.
-            None => acquire::acquire(backend, request).await,
-        });
-    }
-    Ok(outcomes)
+    let together = Together::of(requests);
+    let answers = match in_one_statement(backend, &together.requests).await {
+        // Somebody's lock id was used before, and nothing was written: alone, each learns whether it is the one.
+        Err(error) if is_taken(&error) => Vec::new(),
+        answers => answers?,
+    };
+    Ok(together.completed(backend, requests, answers).await)
 }
 
-async fn in_one_statement(
-    backend: &PostgresBackend,
-    requests: &[&AcquireRequest],
-) -> Result<HashMap<LockId, Result<AcquireOutcome>>> {
-    let storage_keys: Vec<_> = requests.iter().map(|request| storage_keys(&request.key)).collect();
-    let keys: Vec<&str> = storage_keys.iter().map(|(key, _)| key.as_str()).collect();
-    let fence_keys: Vec<&str> = storage_keys.iter().map(|(_, fence_key)| fence_key.as_str()).collect();
-    let user_keys: Vec<&str> = requests.iter().map(|request| request.key.as_str()).collect();
-    let lock_ids: Vec<&str> = requests.iter().map(|request| request.lock_id.as_str()).collect();
-    let ttls: Vec<i64> = requests.iter().map(|request| millis(request.ttl)).collect();
-    let advisory = backend.config.mode == Mode::Shared;
-    let values = [
-        (&keys as _, Type::TEXT_ARRAY),
-        (&fence_keys as _, Type::TEXT_ARRAY),
-        (&user_keys as _, Type::TEXT_ARRAY),
-        (&lock_ids as _, Type::TEXT_ARRAY),
-        (&ttls as _, Type::INT8_ARRAY),
-        (&advisory as _, Type::BOOL),
-    ];
-    let rows = decide(backend, &values).await.map_err(|error| error_of(OPERATION, error))?;
+/// The requests that one statement can hold, and their places among all.
+pub(super) struct Together<'a> {
+    pub(super) requests: Vec<&'a AcquireRequest>,
+    places: Vec<usize>,
+}
+
+/// By their place among those that go together; `None` for one that lost its race.
+pub(super) type Answers = Vec<Option<Result<AcquireOutcome>>>;
+
+impl<'a> Together<'a> {
+    /// Each key and each lock id once.
+    pub(super) fn of(requests: &'a [AcquireRequest]) -> Self {
+        let (mut keys, mut lock_ids) = (HashSet::new(), HashSet::new());
+        let fit = requests.iter().enumerate().filter(|(_, request)| {
+            admit(&request.key).is_ok()
+                && !keys.contains(&request.key)
+                && lock_ids.insert(request.lock_id)
+                && keys.insert(&request.key)
+        });
+        let (places, requests) = fit.unzip();
+        Together { requests, places }
+    }
+
+    /// The answers in the order of all requests. Who has none lost its race, came second for its key or with its id, or has
+    /// a key that cannot be: each is for the single statement.
+    pub(super) async fn completed(
+        &self,
+        backend: &PostgresBackend,
+        requests: &[AcquireRequest],
+        answers: Answers,
+    ) -> Vec<Result<AcquireOutcome>> {
+        let mut outcomes: Answers = requests.iter().map(|_| None).collect();
+        for (place, answer) in self.places.iter().zip(answers) {
+            outcomes[*place] = answer;
+        }
+        let mut completed = Vec::with_capacity(requests.len());
+        for (request, outcome) in requests.iter().zip(outcomes) {
+            completed.push(match outcome {
+                Some(outcome) => outcome,
+                None => acquire::acquire(backend, request).await,
+            });
+        }
+        completed
+    }
+}
+
+async fn in_one_statement(backend: &PostgresBackend, requests: &[&AcquireRequest]) -> Result<Answers> {
+    let asked = Asked::of(requests, backend.config.mode);
+    let rows = decide(backend, &asked.values()).await.map_err(|error| error_of(OPERATION, error))?;
     let mut by_key = HashMap::with_capacity(rows.len());
     for row in &rows {
         by_key.insert(column::<&str>(OPERATION, row, "key")?, row);
     }
-    let answered = keys.iter().zip(requests).filter_map(|(key, request)| {
-        let row = by_key.get(key)?;
-        Some((request.lock_id, answer(row, request)))
-    });
+    let answered = asked.keys().iter().zip(requests);
+    let answered = answered.map(|(key, request)| Some(answer(by_key.get(key.as_str())?, request)));
     backend.store.news.held();
     Ok(answered.collect())
 }

@@ -15,6 +15,20 @@ pub(in crate::backend) fn error_of(operation: &'static str, source: TxnError) ->
     }
 }
 
+/// The SQLSTATE of a value that must be unique and is not.
+const UNIQUE_VIOLATION: &str = "23505";
+
+/// Whether a table refused a row because another one has what must be unique.
+pub(in crate::backend) fn is_taken(error: &Error) -> bool {
+    sqlstate(error) == Some(UNIQUE_VIOLATION)
+}
+
+/// What the server called the failure, if that is its own answer.
+pub(super) fn sqlstate(error: &Error) -> Option<&str> {
+    let Error::Store { source, .. } = error else { return None };
+    source.downcast_ref::<TxnError>()?.sqlstate()
+}
+
 /// The code in SyncGuard's words; `None` when the outcome is unknown.
 fn lock_code(error: &TxnError) -> Option<LockCode> {
     Some(match error {
@@ -90,7 +104,9 @@ mod tests {
             (TxnError::ConnectionLost { operation: OPERATION, source: None }, LockCode::ServiceUnavailable),
         ] {
             let told = format!("{error:?}");
-            assert_eq!(error_of("acquire", error).lock_code(), code, "{told}");
+            let error = error_of("acquire", error);
+            assert_eq!(error.lock_code(), code, "{told}");
+            assert_ne!(error.class(), Class::Indeterminate, "{told}: nothing was sent");
         }
     }
 

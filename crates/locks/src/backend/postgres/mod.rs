@@ -5,6 +5,7 @@
 
 pub(super) mod acquire;
 mod acquire_many;
+mod asked;
 pub(super) mod errors;
 pub(super) mod extend;
 mod found;
@@ -19,6 +20,8 @@ mod release_many;
 mod schema;
 pub(super) mod statements;
 pub(super) mod store;
+mod turn;
+pub(super) mod used_id;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -19,12 +19,18 @@ pub(super) async fn release_by_call(backend: &PostgresBackend, lock_id: &LockId)
     let call = &backend.statements.call_release;
     let called = backend.functions.call(backend, operations::RELEASE, call, values).await;
     match called.map_err(|error| error_of(OPERATION, error))? {
-        Some(rows) => match told(OPERATION, &rows)?.map(|told| told.split_once(' ').unwrap_or((told, ""))) {
+        Some(rows) => match told(OPERATION, &rows)? {
             None => Ok(ReleaseOutcome::Refused(Refusal::NotFound)),
-            Some((outcome, user_key)) => ended(store, outcome, user_key),
+            Some(told) => outcome_of_call(store, told),
         },
         None => release(store, lock_id).await,
     }
+}
+
+/// What the function says.
+pub(super) fn outcome_of_call(store: &Store, told: &str) -> Result<ReleaseOutcome> {
+    let (outcome, user_key) = told.split_once(' ').unwrap_or((told, ""));
+    ended(store, outcome, user_key)
 }
 
 /// By the statement.

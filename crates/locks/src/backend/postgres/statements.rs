@@ -22,6 +22,7 @@ const ADVISORY_TAKEN: &str = "(coalesce(current_setting('leasehold.advisory', tr
 #[derive(Debug)]
 pub(in crate::backend) struct Statements {
     pub(in crate::backend) acquire: String,
+    pub(in crate::backend) forget_ended: String,
     pub(in crate::backend) release: String,
     pub(in crate::backend) extend: String,
     pub(in crate::backend) lookup_by_key: String,
@@ -38,6 +39,7 @@ pub(super) struct PostgresStatements {
     pub(super) call_acquire_many: String,
     pub(super) call_release: String,
     pub(super) call_release_many: String,
+    pub(super) call_turn: String,
     pub(super) call_extend: String,
     pub(super) call_lookup_by_key: String,
     pub(super) call_lookup_by_id: String,
@@ -55,6 +57,7 @@ impl Statements {
         let alone = |template| fill(template, tables, "true");
         Statements {
             acquire: alone(include_str!("sql/acquire.sql")),
+            forget_ended: alone(include_str!("sql/forget_ended.sql")),
             release: alone(include_str!("sql/release.sql")),
             extend: alone(include_str!("sql/extend.sql")),
             lookup_by_key: alone(LOOKUP_BY_KEY),
@@ -74,6 +77,7 @@ impl PostgresStatements {
             call_acquire_many: alone("SELECT * FROM {acquire_many_function}($1, $2, $3, $4, $5, $6)"),
             call_release: alone("SELECT {release_function}($1)"),
             call_release_many: alone("SELECT * FROM {release_many_function}($1)"),
+            call_turn: alone(include_str!("sql/turn.sql")),
             call_extend: alone("SELECT {extend_function}($1, $2)"),
             call_lookup_by_key: alone("SELECT * FROM {lookup_key_function}($1)"),
             call_lookup_by_id: alone("SELECT * FROM {lookup_id_function}($1)"),

@@ -41,6 +41,7 @@ pub(super) async fn acquire(backend: &RedisBackend, request: &AcquireRequest) ->
         }
         (Some(-1), [_]) => Err(Error::Foreign { operation: OPERATION, key_hash: key.key_hash() }),
         (Some(-2), [_]) => Err(Invalid::FenceOverflow { limit: Fence::MAX.as_u64() }.into()),
+        (Some(-3), [_]) => Err(Error::LockIdInUse { lock_id_hash: request.lock_id.lock_id_hash() }),
         _ => Err(malformed(OPERATION)),
     }
 }

@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(of(Effect::Reads), Class::Unavailable);
         assert_eq!(Failure::Unanswered.into_error("release", Effect::Writes).class(), Class::Indeterminate);
         let late = Failure::Unanswered.into_error("lookup", Effect::Reads);
-        assert_eq!(late.lock_code(), LockCode::NetworkTimeout);
+        assert_eq!((late.lock_code(), late.class()), (LockCode::NetworkTimeout, Class::Unavailable));
     }
 
     #[test]

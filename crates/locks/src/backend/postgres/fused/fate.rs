@@ -4,27 +4,22 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::Error;
+use crate::backend::postgres::errors::sqlstate;
 
-/// Whether the server is there, did nothing, and refused because of some request among many: a lock id that was used
-/// before, a deadlock. Asked one by one, the others succeed.
+/// Whether the server did nothing because of some request among many: a value that the table refuses, a lock id that was used
+/// before, a deadlock. Asked one by one, the others succeed. What else a server says it would say to each.
 pub(super) fn concerns_one(error: &Error) -> bool {
-    match error {
-        Error::Store { source, .. } => {
-            matches!(source.downcast_ref(), Some(leasehold_txn::Error::Database { .. }))
-        }
-        _ => false,
-    }
+    sqlstate(error).is_some_and(|state| {
+        state.starts_with("22") || state.starts_with("23") || matches!(state, "40P01" | "40001")
+    })
 }
 
 /// The failure, once more for another of those it met.
-pub(super) fn repeated(error: &Arc<Error>) -> Error {
+pub(super) fn repeated(operation: &'static str, error: &Arc<Error>) -> Error {
     let source = Box::new(Shared(error.clone()));
     match &**error {
-        Error::Indeterminate { operation, .. } => Error::Indeterminate { operation, source },
-        Error::Store { operation, lock_code, .. } => {
-            Error::Store { operation, lock_code: *lock_code, source }
-        }
-        other => Error::Store { operation: "acquire", lock_code: other.lock_code(), source },
+        Error::Indeterminate { .. } => Error::Indeterminate { operation, source },
+        other => Error::Store { operation, lock_code: other.lock_code(), source },
     }
 }
 

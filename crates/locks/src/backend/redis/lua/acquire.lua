@@ -4,6 +4,7 @@
 -- ARGV  lock id   ttl   tolerance   key as a JSON text   last fence that may be handed out
 -- {1, fence, end}: this lock id holds it    {0, ms}: another does, for so long
 -- {-1}: an entry is not ours                {-2}: the counter has run out
+-- {-3}: this lock id holds another key
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
@@ -34,13 +35,25 @@ if last then
     end
 end
 
--- An index entry that is there already is either of an earlier hold of this key, or not ours to overwrite. One that
--- stays alone, because this user may write but not count, leads nowhere and goes with its ttl.
+-- An index entry that is there already is of an earlier hold of this key, of a hold of another key, or not ours to
+-- overwrite. One that stays alone, because this user may write but not count, leads nowhere and goes with its ttl.
 if not redis.call('SET', KEYS[2], KEYS[1], 'PX', ARGV[2], 'NX') then
-    if redis.call('GET', KEYS[2]) ~= KEYS[1] then
-        return {-1}
+    local other = redis.call('GET', KEYS[2])
+    if other ~= KEYS[1] then
+        local decoded, lock = pcall(cjson.decode, redis.call('GET', other))
+        if not decoded or type(lock) ~= 'table' or type(lock.lockId) ~= 'string'
+            or type(lock.expiresAtMs) ~= 'number' then
+            return {-1}
+        end
+        if lock.lockId == ARGV[1] then
+            if lock.expiresAtMs > now - ARGV[3] then
+                return {-3}
+            end
+            -- Over, in an entry without a ttl.
+            redis.call('DEL', other)
+        end
     end
-    redis.call('PEXPIRE', KEYS[2], ARGV[2])
+    redis.call('SET', KEYS[2], KEYS[1], 'PX', ARGV[2])
 end
 
 local fence = string.format('%015.0f', redis.call('INCR', KEYS[3]))
