@@ -40,6 +40,30 @@ impl Slot {
         let before = used.fetch_add(amount, Ordering::AcqRel);
         (before == 0 || before.saturating_add(amount) <= limit).then_some(slot)
     }
+
+    /// As much of it as is free, at most `wanted`. Whoever is alone gets at least `least`.
+    pub(crate) fn up_to(used: &Arc<AtomicUsize>, wanted: usize, least: usize, limit: usize) -> Self {
+        let mut amount = 0;
+        let taken = used.fetch_update(Ordering::AcqRel, Ordering::Acquire, |before| {
+            amount = wanted.min(limit.saturating_sub(before));
+            if before == 0 {
+                amount = amount.max(least);
+            }
+            Some(before + amount)
+        });
+        taken.expect("there is always a next value");
+        Slot { used: used.clone(), amount }
+    }
+
+    /// A part of it, for another to drop.
+    pub(crate) fn split(&mut self, amount: usize) -> Self {
+        self.amount = self.amount.checked_sub(amount).expect("no part is larger than the whole");
+        Slot { used: self.used.clone(), amount }
+    }
+
+    pub(crate) fn amount(&self) -> usize {
+        self.amount
+    }
 }
 
 impl Drop for Slot {
@@ -84,10 +108,13 @@ impl<T> Call<T> {
     }
 
     /// Nothing happened, it may be tried elsewhere; false if there is no time left for that, and the caller waits
-    /// for an answer now.
+    /// for an answer now, or is gone: done later, it would be done for nobody.
     pub(crate) fn put_back(&mut self) -> bool {
         self.ticket.turn(TAKEN, QUEUED);
-        !(self.is_past(Instant::now()) && self.ticket.turn(QUEUED, ABANDONED))
+        if self.reply.is_closed() || self.is_past(Instant::now()) {
+            self.ticket.turn(QUEUED, ABANDONED);
+        }
+        !self.is_abandoned()
     }
 
     pub(crate) fn is_past(&self, now: Instant) -> bool {
@@ -130,8 +157,15 @@ impl<T> Pending<T> {
     }
 
     /// Gives up; false if the request is in a write already.
-    pub(crate) fn abandon(&self) -> bool {
+    fn abandon(&self) -> bool {
         self.ticket.turn(QUEUED, ABANDONED) || self.ticket.0.load(Ordering::Acquire) == ABANDONED
+    }
+
+    /// Nobody waits any more. Said before the request is abandoned: whoever puts it back after a write then sees one
+    /// or the other.
+    pub(crate) fn leave(&mut self) {
+        self.receiver.close();
+        self.abandon();
     }
 
     /// Nobody has the request any more.
@@ -171,6 +205,22 @@ mod tests {
         assert_eq!(used.load(Ordering::Relaxed), 0);
     }
 
+    #[test]
+    fn slots_take_what_is_free_and_are_given_back_in_parts() {
+        let used = Arc::default();
+        let mut first = Slot::up_to(&used, 7, 1, 10);
+        let rest = Slot::up_to(&used, 7, 5, 10);
+        assert_eq!((first.amount(), rest.amount()), (7, 3), "the least is for those who are alone");
+        assert_eq!(Slot::up_to(&used, 1, 1, 10).amount(), 0);
+        let part = first.split(4);
+        drop(first);
+        assert_eq!(Slot::up_to(&used, 9, 0, 10).amount(), 3);
+        drop((part, rest));
+        assert_eq!(used.load(Ordering::Relaxed), 0);
+        assert_eq!(Slot::up_to(&used, 99, 12, 10).amount(), 12, "alone");
+        assert_eq!(used.load(Ordering::Relaxed), 0);
+    }
+
     #[tokio::test(start_paused = true)]
     async fn request_nobody_took_times_out_as_not_done_and_cannot_be_taken_later() {
         let (mut call, mut pending) = call(Duration::from_secs(1));
@@ -192,6 +242,23 @@ mod tests {
         let (mut call, _pending) = call(Duration::ZERO);
         assert!(call.take());
         assert!(!call.put_back());
+    }
+
+    #[tokio::test]
+    async fn request_of_a_caller_who_left_during_a_write_is_not_put_back() {
+        let (mut call, mut pending) = call(GRACE);
+        assert!(call.take());
+        pending.leave();
+        assert!(!call.put_back());
+        assert!(!call.take());
+    }
+
+    #[tokio::test]
+    async fn request_whose_caller_waits_is_put_back() {
+        let (mut call, _pending) = call(GRACE);
+        assert!(call.take());
+        assert!(call.put_back());
+        assert!(call.take());
     }
 
     #[tokio::test]

@@ -43,6 +43,10 @@ pub enum Error {
     /// Nothing to lease came before the timeout.
     #[error("request timeout; no items are in the queue, try again")]
     LeaseTimeout,
+    /// Nothing to lease came before the timeout, and no partition could be looked into: there may be items. To clients
+    /// who go by the text it is as any other timeout.
+    #[error("request timeout; no items are in the queue, try again")]
+    LeaseUnavailable,
     /// No partition could take the items before the timeout. Nothing was stored.
     #[error("request timeout; no partition could take the items, try again")]
     ProduceTimeout,
@@ -95,6 +99,7 @@ impl Error {
             Self::ItemNotFound { .. } => "queue.item_not_found",
             Self::NotLeased { .. } => "queue.not_leased",
             Self::LeaseTimeout => "queue.lease_timeout",
+            Self::LeaseUnavailable => "queue.lease_unavailable",
             Self::ProduceTimeout => "queue.produce_timeout",
             Self::Overloaded => "queue.overloaded",
             Self::PartitionFailing { .. } => "queue.partition_failing",
@@ -113,6 +118,7 @@ impl Error {
             Self::Refused(_) | Self::QueueNotFound { .. } | Self::QueueExists { .. } => Class::Rejected,
             Self::ItemNotFound { .. } | Self::NotLeased { .. } => Class::Conflict,
             Self::LeaseTimeout
+            | Self::LeaseUnavailable
             | Self::ProduceTimeout
             | Self::Overloaded
             | Self::PartitionFailing { .. }

@@ -49,9 +49,13 @@ impl Item {
 
     /// What it takes, about.
     pub(crate) fn bytes(&self) -> usize {
-        let texts = self.reference.len() + self.encoding.len() + self.kind.len();
         let source_id = self.source_id.as_ref().map_or(0, String::len);
-        size_of::<Self>() + texts + source_id + self.payload.len()
+        size_of::<Self>() + source_id + self.content_bytes()
+    }
+
+    /// What its producer gave: payload and texts.
+    pub(crate) fn content_bytes(&self) -> usize {
+        self.payload.len() + self.reference.len() + self.encoding.len() + self.kind.len()
     }
 
     /// Whether it is past its expire deadline. A scheduled item waits until it is enqueued.

@@ -23,7 +23,9 @@ pub mod store;
 mod undertaker;
 
 pub use clock::EngineClock;
-pub use engine::{Backoff, Config, Engine, Limits, ListItems, NamedStore, UnknownStores};
+pub use engine::{
+    Backoff, Config, Engine, Limits, ListItems, NamedStore, PinnedPartition, Placement, UnknownStores,
+};
 pub use error::{Error, Result};
 pub use item::{Item, ItemState, is_past};
 pub use item_id::{ItemId, ItemIdText, ItemIds};
@@ -32,7 +34,7 @@ pub use queue_name::{DEFAULT_NAMESPACE, Namespace, QueueName};
 pub use refusal::Refusal;
 pub use reply::{
     Extended, LastError, Leased, PartitionOverview, PartitionStats, Produced, QueueOverview, QueueStats,
-    Totals,
+    Room, Totals,
 };
 pub use request::{
     ClearRequest, CompleteRequest, ExtendRequest, GivenId, ImportItem, LeaseRequest, NewItem, ProduceRequest,

@@ -9,7 +9,7 @@ use crate::{Namespace, QueueName, Refusal};
 const REFERENCE_BYTES_MAX: usize = 2_000;
 const MAX_ATTEMPTS_MAX: i64 = 65_536;
 /// Each partition has an owner of its own: more than this is a mistake.
-const PARTITIONS_MAX: u32 = 10_000;
+pub(crate) const PARTITIONS_MAX: u32 = 10_000;
 /// As fine as stores keep time.
 const TIMEOUT_MIN: Duration = Duration::from_micros(1);
 

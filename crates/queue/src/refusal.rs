@@ -117,6 +117,8 @@ pub enum Refusal {
     PartitionsTooFew,
     #[error("partitions is invalid; cannot be greater than {limit}")]
     PartitionsTooMany { limit: u32 },
+    #[error("partitions is invalid; partition '{partition}' is there twice")]
+    PartitionTwice { partition: u32 },
     #[error("lease timeout is invalid; cannot be empty")]
     LeaseTimeoutEmpty,
     #[error("expire timeout is invalid; cannot be empty")]

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use leasehold_core::Timestamp;
 
+use crate::call::Slot;
 use crate::store::Counts;
 use crate::{Item, ItemId, QueueName};
 
@@ -17,12 +18,26 @@ pub struct Produced {
 }
 
 /// Leased items, in order, all of one partition.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Leased {
     /// The partition they are in: to be named when they are completed.
     pub partition: u32,
     /// At least one.
     pub items: Vec<Item>,
+    /// To be kept for as long as the items are in memory, in whatever form.
+    pub room: Room,
+}
+
+/// The part that an answer has of the memory that all answers of an engine share. Dropping it makes room for others.
+#[derive(Debug, Default)]
+pub struct Room {
+    _slot: Option<Slot>,
+}
+
+impl From<Slot> for Room {
+    fn from(slot: Slot) -> Self {
+        Room { _slot: Some(slot) }
+    }
 }
 
 /// Items whose lease now ends later.

@@ -4,6 +4,7 @@
 //! queue. They hand their dead over here and are told later what arrived.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::sync::Weak;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
@@ -49,23 +50,42 @@ pub(crate) async fn run(engine: Weak<Inner>, mut moves: UnboundedReceiver<Move>)
 
 async fn carry(engine: Weak<Inner>, handed: Move) {
     let Move { to, items, back } = handed;
-    let moved = deliver(engine, &to, items).await;
-    drop(back.send(PartitionMessage::Moved(moved)));
+    let mut answer = Answer { back, moved: failed(&to, Vec::new(), "the move was cut short") };
+    answer.moved = deliver(engine, &to, items).await;
+}
+
+/// Tells the partition what became of its move, however that ends: until it hears of it, it starts no other.
+struct Answer {
+    back: UnboundedSender<PartitionMessage>,
+    moved: Moved,
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        let moved = std::mem::take(&mut self.moved);
+        drop(self.back.send(PartitionMessage::Moved(moved)));
+    }
+}
+
+fn failed(to: &QueueName, arrived: Vec<ItemId>, error: &str) -> Moved {
+    Moved { arrived, error: Some(format!("dead queue {to}: {error}")) }
 }
 
 async fn deliver(engine: Weak<Inner>, to: &QueueName, items: Vec<Item>) -> Moved {
-    let failed = |arrived, error: String| Moved { arrived, error: Some(format!("dead queue {to}: {error}")) };
     let Some(engine) = engine.upgrade() else {
-        return failed(Vec::new(), "the engine is gone".to_owned());
+        return failed(to, Vec::new(), "the engine is gone");
     };
     let queue = match engine.open(to).await {
         Ok(queue) => queue,
-        Err(error) => return failed(Vec::new(), error.to_string()),
+        Err(error) => return failed(to, Vec::new(), &error.to_string()),
     };
     drop(engine);
+    let Some(partitions) = NonZeroUsize::new(queue.partitions_len()) else {
+        return failed(to, Vec::new(), "it has no partitions");
+    };
     let mut by_partition: BTreeMap<usize, Vec<Item>> = BTreeMap::new();
     for item in items {
-        by_partition.entry(partition_of(item.id, queue.partitions_len())).or_default().push(item);
+        by_partition.entry(partition_of(item.id, partitions)).or_default().push(item);
     }
     let mut arrived = Vec::new();
     let mut error = None;
@@ -78,19 +98,19 @@ async fn deliver(engine: Weak<Inner>, to: &QueueName, items: Vec<Item>) -> Moved
     }
     match error {
         None => Moved { arrived, error: None },
-        Some(error) => failed(arrived, error),
+        Some(error) => failed(to, arrived, &error),
     }
 }
 
 /// The same for the same item, whenever it is asked: a second copy must meet the first.
-fn partition_of(source_id: ItemId, partitions: usize) -> usize {
+fn partition_of(source_id: ItemId, partitions: NonZeroUsize) -> usize {
     // Ids of one partition follow each other: every bit of an id must reach the bits that choose.
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let hash = source_id.as_bytes().iter().fold(0_u64, |hash, byte| {
         let mixed = (hash ^ u64::from(*byte)).wrapping_mul(ODD);
         mixed ^ (mixed >> 29)
     });
-    usize::try_from(hash % u64::try_from(partitions.max(1)).unwrap_or(1)).unwrap_or(0)
+    usize::try_from(hash % u64::try_from(partitions.get()).unwrap_or(u64::MAX)).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -101,11 +121,29 @@ mod tests {
     fn items_spread_over_the_partitions_of_the_dead_queue() {
         let mut id = ItemId::from_bytes([7; 20]);
         let mut hit = [0; 4];
+        let four = NonZeroUsize::new(4).expect("not zero");
         for _ in 0..1_000 {
-            hit[partition_of(id, 4)] += 1;
+            hit[partition_of(id, four)] += 1;
             id = id.successor();
         }
         assert!(hit.iter().all(|count| *count > 150), "{hit:?}");
-        assert_eq!(partition_of(id, 4), partition_of(id, 4));
+        assert_eq!(partition_of(id, four), partition_of(id, four));
+    }
+
+    #[tokio::test]
+    async fn partition_hears_of_a_move_that_was_cut_short() {
+        let (back, mut mailbox) = tokio::sync::mpsc::unbounded_channel();
+        let (moves, handed) = tokio::sync::mpsc::unbounded_channel();
+        let undertaker = tokio::spawn(async move { run(Weak::new(), handed).await });
+        let to: QueueName = "dead".parse().expect("a name");
+        moves.send(Move { to: to.clone(), items: Vec::new(), back: back.clone() }).expect("it takes it");
+        assert!(
+            matches!(mailbox.recv().await, Some(PartitionMessage::Moved(moved)) if moved.error.is_some())
+        );
+        drop(Answer { back, moved: failed(&to, Vec::new(), "the move was cut short") });
+        let Some(PartitionMessage::Moved(moved)) = mailbox.recv().await else { panic!("nothing was told") };
+        assert_eq!(moved.error.as_deref(), Some("dead queue dead: the move was cut short"));
+        drop(moves);
+        undertaker.await.expect("it ends with its partitions");
     }
 }

@@ -75,13 +75,16 @@ impl Engine {
         Ok(total)
     }
 
-    /// Opens every partition anew: counts are read again, failure marks are cleared or set, and a partition that
-    /// another server had taken is taken back.
+    /// Reads the record again, which another server may have changed, and opens every partition anew: counts are read
+    /// again, failure marks are cleared or set, and a partition that another server had taken is taken back.
     ///
     /// # Errors
-    /// As every call that names a queue.
-    pub async fn reload(&self, queue: &QueueName) -> Result<()> {
-        let queue = self.inner.open(queue).await?;
+    /// As every call that names a queue; [`Error::QueueNotFound`](crate::Error::QueueNotFound) also if another server
+    /// has deleted it.
+    pub async fn reload(&self, name: &QueueName) -> Result<()> {
+        let info = self.queue_info(name).await?;
+        let queue = self.inner.open(name).await?;
+        queue.update(info).await?;
         queue.ask_all(Cold::Reload).await.map(drop)
     }
 

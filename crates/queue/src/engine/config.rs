@@ -36,6 +36,11 @@ pub struct Config {
     pub waiting_max: usize,
     /// How many bytes of items of one queue may wait to be stored.
     pub waiting_bytes_max: usize,
+    /// How many bytes one lease is answered with; one item is answered however large it is.
+    pub answer_bytes_max: usize,
+    /// How many bytes of answers to leases, of all queues, may be in memory at once: each counts until its
+    /// [`Room`](crate::Room) is dropped. An item that is larger than that is leased while there is no other answer.
+    pub answers_bytes_max: usize,
     /// What a record means whose partition is on a store of a name that nobody knows.
     pub unknown_stores: UnknownStores,
     /// How long the store may take for one call.
@@ -61,6 +66,8 @@ impl Default for Config {
             waiting_max: 10_000,
             unknown_stores: UnknownStores::Refused,
             waiting_bytes_max: 256 << 20,
+            answer_bytes_max: 16 << 20,
+            answers_bytes_max: 256 << 20,
             storage_timeout: Duration::from_secs(3),
             open_timeout: Duration::from_secs(60),
             reclaim_delay: Duration::from_millis(20),

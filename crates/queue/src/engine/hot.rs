@@ -41,13 +41,15 @@ impl Engine {
         .await
     }
 
-    /// Leases the next items of a queue; waits for the first until the timeout, and never to fill the batch.
+    /// Leases the next items of a queue; waits for the first until the timeout, and never to fill the batch. There are
+    /// fewer than asked for if more would make the answer too long.
     ///
     /// Dropped midway, the wish is withdrawn. If items were being leased at that moment they stay leased until their
     /// deadline, and are then leased anew.
     ///
     /// # Errors
-    /// [`Error::LeaseTimeout`] if there was nothing to lease.
+    /// [`Error::LeaseTimeout`] if there was nothing to lease, [`Error::LeaseUnavailable`] if nobody could tell;
+    /// [`Error::Overloaded`] if there was, and too much of what was leased before is still in memory: nothing was leased.
     pub async fn lease(&self, request: LeaseRequest) -> Result<Leased> {
         self.observed(Operation::Lease, async {
             let queue = self.inner.open(&request.queue).await?;
@@ -59,7 +61,11 @@ impl Engine {
             let lease =
                 Lease { call, client_id, batch_size, lease_timeout: request.lease_timeout, charged: 0 };
             queue.send(RouterMessage::Lease(lease))?;
-            in_flight.answer("lease", self.grace(), || Error::LeaseTimeout).await
+            let answer = in_flight.answer("lease", self.grace(), || Error::LeaseTimeout).await;
+            match answer {
+                Err(Error::LeaseTimeout) if !queue.has_well_partition() => Err(Error::LeaseUnavailable),
+                answer => answer,
+            }
         })
         .await
     }

@@ -1,10 +1,14 @@
 //! Creating, changing and deleting queues.
 
-use super::{Closed, Engine, Inner, placement, stop};
+use super::{Engine, Inner, Placement, placement, stop};
 use crate::queue::message::Cold;
-use crate::store::PartitionId;
-use crate::{Error, Namespace, QueueChange, QueueInfo, QueueName, Refusal, Result};
+use crate::store::{Dropped, PartitionId};
+use crate::{
+    Error, Namespace, PartitionInfo, QueueChange, QueueInfo, QueueName, Refusal, Result, StoreError,
+};
 
+/// How often a create looks again when another server does something with the same name.
+const CREATE_TRIES: u32 = 8;
 const LIST_LIMIT_DEFAULT: usize = 1_000;
 const LIST_LIMIT_MAX: i64 = 65_536;
 
@@ -22,6 +26,20 @@ impl Engine {
         namespace: Namespace,
         change: QueueChange,
     ) -> Result<QueueInfo> {
+        self.create_placed_queue(name, namespace, change, &Placement::default()).await
+    }
+
+    /// As [`create_queue`](Self::create_queue), with partitions where they are wanted.
+    ///
+    /// # Errors
+    /// As there, or [`Error::StoreUnknown`].
+    pub async fn create_placed_queue(
+        &self,
+        name: QueueName,
+        namespace: Namespace,
+        change: QueueChange,
+        placement: &Placement,
+    ) -> Result<QueueInfo> {
         let inner = &*self.inner;
         let _managing = inner.manage().await?;
         if inner.is_open(&name) {
@@ -30,25 +48,16 @@ impl Engine {
         inner.check_dead_queue(&name, change.dead_queue.as_ref()).await?;
         let options = change.create()?;
         let stores = inner.stores.iter().map(|named| (named.name.as_str(), named.affinity));
-        let partitions = placement::place(stores, options.requested_partitions)?;
+        let partitions = placement::place(stores, placement, options.requested_partitions)?;
+        inner.check_stores(&name, &partitions)?;
         let now = inner.config.clock.now();
         let info = QueueInfo { name, namespace, options, partitions, created_at: now, updated_at: now };
 
-        let exists = || Error::QueueExists { name: info.name.clone() };
-        if inner.timed("get", inner.records.get(&info.name)).await?.is_some() {
-            return Err(exists());
-        }
-        let closing = Closing::new(inner, &info.name, Closed::BeingCreated);
-        // Another server may have been faster; then its partitions are not ours to drop.
+        // Before the record can be seen: whoever sees it may store something at once.
+        inner.drop_leftovers(&info).await?;
         if !inner.timed("add", inner.records.add(&info)).await? {
-            return Err(exists());
+            return Err(Error::QueueExists { name: info.name });
         }
-        if let Err(error) = inner.drop_partitions(&info).await {
-            // A queue that might show old items must not be.
-            inner.timed("delete", inner.records.delete(&info.name)).await?;
-            return Err(error);
-        }
-        drop(closing);
         let queue = inner.open(&info.name).await?;
         let opened = queue.ask_all(Cold::Opened);
         // A partition that cannot be opened now is so when it can: the queue exists all the same.
@@ -88,7 +97,7 @@ impl Engine {
         let inner = &*self.inner;
         let _managing = inner.manage().await?;
         let info = inner.record(name).await?;
-        let _closing = Closing::new(inner, name, Closed::BeingDeleted);
+        let _closing = Closing::new(inner, name);
         let cell = inner.queues.write().remove(name);
         if let Some(cell) = cell {
             stop(&cell, inner.config.shutdown_grace).await;
@@ -128,7 +137,7 @@ impl Engine {
         if pivot.contains('~') {
             return Err(Refusal::PivotTilde { pivot: pivot.to_owned() }.into());
         }
-        self.inner.timed("list", self.inner.records.list(namespace, pivot.trim(), limit)).await
+        self.inner.look("list", self.inner.records.list(namespace, pivot.trim(), limit)).await
     }
 }
 
@@ -148,8 +157,20 @@ impl Inner {
     }
 
     async fn record(&self, name: &QueueName) -> Result<QueueInfo> {
-        let found = self.timed("get", self.records.get(name)).await?;
+        let found = self.look("get", self.records.get(name)).await?;
         found.ok_or_else(|| Error::QueueNotFound { name: name.clone() })
+    }
+
+    /// A partition is only placed where there is a store of that very name.
+    fn check_stores(&self, queue: &QueueName, partitions: &[PartitionInfo]) -> Result<()> {
+        let is_known =
+            |partition: &&PartitionInfo| self.stores.iter().any(|named| named.name == partition.store);
+        match partitions.iter().find(|partition| !is_known(partition)) {
+            None => Ok(()),
+            Some(PartitionInfo { number, store, .. }) => {
+                Err(Error::StoreUnknown { queue: queue.clone(), partition: *number, store: store.clone() })
+            }
+        }
     }
 
     fn is_open(&self, name: &QueueName) -> bool {
@@ -165,7 +186,7 @@ impl Inner {
             return Err(Refusal::DeadQueueSelf.into());
         }
         let text = || dead_queue.as_str().to_owned();
-        match self.timed("get", self.records.get(dead_queue)).await? {
+        match self.look("get", self.records.get(dead_queue)).await? {
             None => Err(Refusal::DeadQueueMissing { name: text() }.into()),
             Some(info) if info.options.dead_queue.is_some() => {
                 Err(Refusal::DeadQueueChained { name: text() }.into())
@@ -174,25 +195,53 @@ impl Inner {
         }
     }
 
+    /// Drops what an earlier queue of this name left behind. Another server may be creating it at the same time, and be
+    /// faster: what it has taken over since is not ours to drop, and then its record is there.
+    async fn drop_leftovers(&self, info: &QueueInfo) -> Result<()> {
+        let mut tries = 0;
+        while tries < CREATE_TRIES {
+            let mut leftovers = Vec::with_capacity(info.partitions.len());
+            for partition in &info.partitions {
+                let id = PartitionId { queue: info.name.clone(), number: partition.number };
+                let store = self.store(&info.name, partition)?;
+                let last_owner = self.timed("last_owner", store.last_owner(&id)).await?;
+                leftovers.push((store, id, last_owner));
+            }
+            if self.timed("get", self.records.get(&info.name)).await?.is_some() {
+                return Err(Error::QueueExists { name: info.name.clone() });
+            }
+            let mut dropped = Vec::with_capacity(leftovers.len());
+            for (store, id, last_owner) in leftovers {
+                dropped.push(self.timed("drop", store.drop_leftover(&id, last_owner)).await?);
+            }
+            if dropped.iter().all(|one| *one == Dropped::Whole) {
+                return Ok(());
+            }
+            tries += u32::from(dropped.contains(&Dropped::Taken));
+        }
+        let source = "other servers create and delete it at the same time".into();
+        Err(Error::Storage(StoreError::Unavailable { operation: "create", source }))
+    }
+
     async fn drop_partitions(&self, info: &QueueInfo) -> Result<()> {
         for partition in &info.partitions {
             let id = PartitionId { queue: info.name.clone(), number: partition.number };
             let store = self.store(&info.name, partition)?;
-            self.timed("drop", store.drop_partition(&id)).await?;
+            while self.timed("drop", store.drop_partition(&id)).await? == Dropped::InPart {}
         }
         Ok(())
     }
 }
 
-/// Keeps a queue from being opened while it is made or taken apart.
+/// Keeps a queue from being opened while it is taken apart.
 struct Closing<'a> {
     engine: &'a Inner,
     name: &'a QueueName,
 }
 
 impl<'a> Closing<'a> {
-    fn new(engine: &'a Inner, name: &'a QueueName, why: Closed) -> Self {
-        engine.closed.lock().insert(name.clone(), why);
+    fn new(engine: &'a Inner, name: &'a QueueName) -> Self {
+        engine.closed.lock().insert(name.clone());
         Closing { engine, name }
     }
 }

@@ -7,16 +7,16 @@ mod hot;
 mod manage;
 mod placement;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::{OnceCell, mpsc};
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::queue::Queue;
+use crate::queue::{Queue, Record};
 use crate::store::PartitionId;
 use crate::undertaker::{self, UndertakerHandle};
 use crate::{
@@ -27,6 +27,7 @@ use figures::RequestFigures;
 
 pub use cold::ListItems;
 pub use config::{Backoff, Config, Limits, NamedStore, UnknownStores};
+pub use placement::{PinnedPartition, Placement};
 
 /// Serves queues. Clones are handles on the same engine; it is stopped by [`shutdown`](Self::shutdown).
 #[derive(Clone, Debug)]
@@ -43,20 +44,15 @@ pub(crate) struct Inner {
     stores: Vec<NamedStore>,
     records: Arc<dyn QueueStore>,
     queues: RwLock<HashMap<QueueName, Cell>>,
-    /// Queues that must not be opened now.
-    closed: Mutex<HashMap<QueueName, Closed>>,
+    /// Queues that are being deleted, and must not be opened now.
+    closed: Mutex<HashSet<QueueName>>,
     /// Queues are created, changed and deleted one at a time.
     managing: tokio::sync::Mutex<()>,
     stopping: AtomicBool,
+    /// Bytes of answers to leases that nobody has let go of yet.
+    answers: Arc<AtomicUsize>,
     figures: RequestFigures,
     undertaker: Mutex<Option<(UndertakerHandle, JoinHandle<()>)>>,
-}
-
-/// Why a queue must not be opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Closed {
-    BeingCreated,
-    BeingDeleted,
 }
 
 impl std::fmt::Debug for Inner {
@@ -88,6 +84,7 @@ impl Engine {
             closed: Mutex::default(),
             managing: tokio::sync::Mutex::default(),
             stopping: AtomicBool::new(false),
+            answers: Arc::default(),
             figures: RequestFigures::default(),
             undertaker: Mutex::new(Some((
                 UndertakerHandle(sender),
@@ -109,12 +106,17 @@ impl Engine {
         &self.inner.config.clock
     }
 
-    /// The record that a queue runs with; opens it if need be. Cheap for an open queue.
+    /// The record that a queue runs with, or, if it is not open, would. Does not open it: whoever only asks takes no
+    /// partition from its owner. Cheap for an open queue.
     ///
     /// # Errors
     /// [`Error::QueueNotFound`], [`Error::EngineStopping`], or what the store said.
     pub async fn queue(&self, name: &QueueName) -> Result<Arc<QueueInfo>> {
-        Ok(self.inner.open(name).await?.info())
+        if let Some(queue) = self.inner.opened(name) {
+            return Ok(queue.info());
+        }
+        self.inner.check_not_closed(name)?;
+        self.queue_info(name).await.map(Arc::new)
     }
 
     /// Stops: refuses new requests, answers those that wait, finishes what is being written, closes the partitions.
@@ -180,7 +182,7 @@ impl Inner {
     async fn start(&self, name: &QueueName, cell: &Cell) -> Result<Arc<Queue>, NotOpened> {
         self.check_not_closed(name).map_err(NotOpened::Because)?;
         let because = NotOpened::Because;
-        let found = self.timed("get", self.records.get(name)).await.map_err(because)?;
+        let found = self.look("get", self.records.get(name)).await.map_err(because)?;
         let mut info = found.ok_or_else(|| because(Error::QueueNotFound { name: name.clone() }))?;
         info.partitions.sort_by_key(|partition| partition.number);
         let stores: Result<Vec<_>> =
@@ -194,7 +196,8 @@ impl Inner {
         if !queues.get(name).is_some_and(|current| Arc::ptr_eq(current, cell)) {
             return Err(NotOpened::LookAgain);
         }
-        Ok(Queue::start(info, stores, &self.config, undertaker))
+        let record = Record::new(info, self.records.clone(), self.config.storage_timeout);
+        Ok(Queue::start(record, stores, &self.config, undertaker, &self.answers))
     }
 
     /// The queue if it is open.
@@ -208,11 +211,7 @@ impl Inner {
     }
 
     fn check_not_closed(&self, name: &QueueName) -> Result<()> {
-        match self.closed.lock().get(name) {
-            None => Ok(()),
-            Some(Closed::BeingCreated) => Err(Error::QueueNotFound { name: name.clone() }),
-            Some(Closed::BeingDeleted) => Err(Error::QueueStopping),
-        }
+        if self.closed.lock().contains(name) { Err(Error::QueueStopping) } else { Ok(()) }
     }
 
     fn store(&self, queue: &QueueName, partition: &PartitionInfo) -> Result<&Arc<dyn Store>> {
@@ -237,7 +236,19 @@ impl Inner {
         Ok(self.store(queue, partition)?.partition(&id))
     }
 
-    /// A call to the store of records or of partitions, with a limit on how long it may take.
+    /// A look into the store of records, with a limit on how long it may take: beyond it, nothing happened.
+    async fn look<T>(
+        &self,
+        operation: &'static str,
+        call: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T> {
+        let looked = tokio::time::timeout(self.config.storage_timeout, call).await;
+        looked
+            .unwrap_or_else(|elapsed| Err(StoreError::Unavailable { operation, source: elapsed.into() }))
+            .map_err(Error::Storage)
+    }
+
+    /// A change of the store of records or of partitions, with a limit on how long it may take: beyond it, nobody knows.
     async fn timed<T>(
         &self,
         operation: &'static str,

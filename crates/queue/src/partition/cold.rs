@@ -9,8 +9,8 @@ use super::Partition;
 use super::health::repeat;
 use crate::call::unknown;
 use crate::queue::message::{Cold, Report, tell};
-use crate::reply::{PartitionOverview, PartitionStats};
-use crate::store::{Placement, Removed, StoreError, StoreStats, WriteMax};
+use crate::reply::PartitionOverview;
+use crate::store::{Placement, Removed, StoreError, WriteMax};
 use crate::{Item, ItemId, QueueInfo, Refusal, Result};
 
 impl Partition {
@@ -18,7 +18,7 @@ impl Partition {
     pub(super) async fn cold(&mut self, cold: Cold) {
         match cold {
             Cold::Opened(reply) => tell(reply, ()),
-            Cold::Stats(reply) => tell(reply, self.stats().await),
+            Cold::Stats(reply) => self.stats(reply),
             Cold::Overview(reply) => tell(reply, self.overview().await),
             Cold::List { scheduled, pivot, limit, reply } => {
                 tell(reply, self.list(scheduled, pivot, limit).await);
@@ -27,9 +27,11 @@ impl Partition {
             Cold::Deposit { items, reply } => tell(reply, self.deposit(items).await),
             Cold::Remove { ids, reply } => tell(reply, self.remove(&ids).await),
             Cold::Clear { ready, leased, scheduled, reply } => {
-                tell(reply, self.clear(ready, leased, scheduled).await);
+                self.begin_clear(ready, leased, scheduled, reply);
             }
             Cold::Reload(reply) => {
+                // Whoever asks for it has seen what failed before.
+                self.writes_failed = 0;
                 self.recover().await;
                 tell(reply, ());
             }
@@ -37,34 +39,6 @@ impl Partition {
                 self.update(info).await;
                 tell(reply, ());
             }
-        }
-    }
-
-    /// True figures while the store answers, the last known ones otherwise.
-    async fn stats(&mut self) -> PartitionStats {
-        let now = self.now();
-        let known = StoreStats { counts: self.counts, ..StoreStats::default() };
-        let stats = match self.health.is_well() {
-            true => self.store.stats(now).await,
-            false => Ok(known),
-        };
-        let stats = match stats {
-            Ok(stats) => {
-                self.counts = stats.counts;
-                stats
-            }
-            Err(error) => {
-                self.mark_failed(&error);
-                known
-            }
-        };
-        self.report(Report::default());
-        PartitionStats {
-            partition: self.id.number,
-            counts: stats.counts,
-            failures: self.health.failures(),
-            average_age: stats.average_age,
-            average_lease_left: stats.average_lease_left,
         }
     }
 
@@ -83,8 +57,11 @@ impl Partition {
 
     async fn oldest_ready(&mut self, now: Timestamp) -> Option<Timestamp> {
         let looked = async {
-            let ids = self.store.next_ready(NonZeroUsize::MIN, now).await?;
-            if ids.is_empty() { Ok(Vec::new()) } else { self.store.fetch(&ids).await }
+            let ready = self.store.next_ready(NonZeroUsize::MIN, now).await?;
+            match ready.first() {
+                Some(first) => self.store.fetch(&[first.id]).await,
+                None => Ok(Vec::new()),
+            }
         };
         match looked.await {
             Ok(items) => items.first().map(|item| item.created_at),
@@ -166,7 +143,10 @@ impl Partition {
         let placed = match self.store.produce(items).await {
             Err(StoreError::Indeterminate { operation: call, source }) => {
                 self.mark_failed(&StoreError::Indeterminate { operation: call, source });
-                self.recover().await;
+                // Another owner may have given the items away: stored again, they would be there twice.
+                if !self.recover().await {
+                    return Err(unknown(operation, "another server may have given the items away meanwhile"));
+                }
                 self.place_rest(items, operation).await?
             }
             Err(error) => return Err(self.cold_failed(&error, operation)),
@@ -183,9 +163,6 @@ impl Partition {
 
     async fn place_rest(&mut self, items: &[Item], operation: &'static str) -> Result<Vec<Placement>> {
         let lost = || unknown(operation, "the store failed and did not come back in time");
-        if !self.health.is_well() {
-            return Err(lost());
-        }
         let ids: Vec<ItemId> = items.iter().map(|item| item.id).collect();
         let here = match self.store.fetch(&ids).await {
             Ok(here) => here,
@@ -238,32 +215,15 @@ impl Partition {
             }
             outcome => outcome,
         };
-        self.removed(removed, "delete")
+        self.removed(removed.as_ref().copied(), "delete")
     }
 
-    async fn clear(&mut self, ready: bool, leased: bool, scheduled: bool) -> Result<Removed> {
-        self.require_well()?;
-        if leased {
-            self.held.forget();
-        }
-        let removed = match self.store.clear(ready, leased, scheduled).await {
-            Err(error @ StoreError::Indeterminate { .. }) => {
-                self.mark_failed(&error);
-                self.recover().await;
-                self.require_well().map_err(|_| unknown("clear", "the answer of the store was lost"))?;
-                self.store.clear(ready, leased, scheduled).await
-            }
-            outcome => outcome,
-        };
-        self.removed(removed, "clear")
-    }
-
-    fn removed(
+    pub(super) fn removed(
         &mut self,
-        removed: crate::store::Result<Removed>,
+        removed: Result<Removed, &StoreError>,
         operation: &'static str,
     ) -> Result<Removed> {
-        let removed = removed.map_err(|error| self.cold_failed(&error, operation))?;
+        let removed = removed.map_err(|error| self.cold_failed(error, operation))?;
         self.count_removed(removed);
         self.report(Report::default());
         Ok(removed)
@@ -271,6 +231,8 @@ impl Partition {
 
     /// Goes on with another record: the dying may have another place to go, or none.
     async fn update(&mut self, info: Arc<QueueInfo>) {
+        // Again: what was read of the record at the same time may be older.
+        self.links.record.set(info.clone());
         self.info = info;
         self.rest_until = None;
         self.move_dying().await;

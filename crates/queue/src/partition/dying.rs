@@ -1,8 +1,9 @@
 //! Dead items on their way to the dead queue.
 //!
 //! A dying item is frozen: nobody can lease, complete or return it. It is copied to the dead queue under its old id as
-//! source id, and removed here only afterwards; so it is never lost, and a copy that is made again is recognised by the
-//! dead queue. A dead queue that is slow or gone holds up nothing here but the dying.
+//! source id, and removed here only afterwards; so it is never lost. What has arrived is remembered until it is removed
+//! and is not copied again; an owner that comes later copies it again, which the dead queue recognises while the first
+//! copy is there. A dead queue that is slow or gone holds up nothing here but the dying.
 
 use std::collections::HashSet;
 
@@ -21,6 +22,8 @@ const MOVE_LEN: usize = 1_000;
 #[derive(Debug, Default)]
 pub(super) struct Dying {
     frozen: HashSet<ItemId>,
+    /// Those of them that are in the dead queue already.
+    arrived: HashSet<ItemId>,
     /// Some of them are on their way.
     is_moving: bool,
     failures: u32,
@@ -65,6 +68,13 @@ impl Partition {
             return;
         }
         while !self.dying.is_empty() {
+            let arrived: Vec<ItemId> = self.dying.arrived.iter().copied().take(MOVE_LEN).collect();
+            if !arrived.is_empty() {
+                if !self.remove_dead(&arrived).await {
+                    return;
+                }
+                continue;
+            }
             let ids: Vec<ItemId> = self.dying.frozen.iter().copied().take(MOVE_LEN).collect();
             let Some(dead_queue) = self.info.options.dead_queue.clone() else {
                 if !self.remove_dead(&ids).await {
@@ -92,6 +102,7 @@ impl Partition {
     /// A move has ended: what arrived is removed here.
     pub(super) async fn moved(&mut self, moved: Moved) {
         self.dying.is_moving = false;
+        self.dying.arrived.extend(&moved.arrived);
         if !moved.arrived.is_empty() && self.health.is_well() && !self.remove_dead(&moved.arrived).await {
             return;
         }
@@ -133,6 +144,7 @@ impl Partition {
     fn forget_dying(&mut self, ids: &[ItemId]) {
         for id in ids {
             self.dying.frozen.remove(id);
+            self.dying.arrived.remove(id);
         }
         if self.dying.is_empty() {
             // Nothing hides the deadlines of others any more.

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::clear::Clearing;
 use crate::queue::message::{Change, Cold, Lease, Moved, Produce, Work};
 use crate::request::NewItem;
 use crate::store::WriteMax;
@@ -17,6 +18,8 @@ pub(super) struct Inbox {
     leases: VecDeque<Lease>,
     changes: VecDeque<Change>,
     pub(super) cold: VecDeque<Cold>,
+    /// Of these one is under way, the first.
+    pub(super) clears: VecDeque<Clearing>,
     pub(super) moved: VecDeque<Moved>,
 }
 

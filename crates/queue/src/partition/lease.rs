@@ -1,24 +1,45 @@
 //! Leases: who gets which of the first ready items.
 
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
 
+use leasehold_core::Timestamp;
 use metrics::{counter, histogram};
 
 use super::recover::Unsettled;
-use super::rotation::{deal, share};
+use super::rotation::{Shares, deal, share};
 use super::{Answers, Partition, answer_all, count, split};
-use crate::Item;
+use crate::call::{Slot, unknown};
 use crate::queue::message::{Lease, Report};
-use crate::reply::Leased;
-use crate::store::Pick;
+use crate::reply::{Leased, Room};
+use crate::store::{Pick, Ready};
+use crate::{Error, Item, ItemId};
 
 /// A write of leases.
 #[derive(Debug)]
 pub(super) struct LeaseBatch {
     leases: Vec<Lease>,
     pub(super) picks: Vec<Pick>,
-    /// For each pick the lease that gets it.
-    shares: Vec<usize>,
+    seats: Seats,
+}
+
+/// Who gets which of some items.
+#[derive(Debug, Default)]
+pub(super) struct Seats {
+    /// For each item the lease that gets it.
+    pub(super) shares: Vec<usize>,
+    /// Of the leases that get any: they are the first.
+    rooms: Vec<Room>,
+}
+
+impl LeaseBatch {
+    /// Those of the items found that have the lease this write gives.
+    pub(super) fn leased_of(&self, items: Vec<Item>) -> Vec<Item> {
+        let deadlines: HashMap<ItemId, Timestamp> =
+            self.picks.iter().map(|pick| (pick.id, pick.deadline)).collect();
+        let is_ours = |item: &Item| item.is_leased && item.lease_deadline.as_ref() == deadlines.get(&item.id);
+        items.into_iter().filter(is_ours).collect()
+    }
 }
 
 impl Partition {
@@ -27,34 +48,38 @@ impl Partition {
         if leases.is_empty() {
             return;
         }
-        let leases = self.take_leases(leases);
-        let wanted: Vec<usize> = leases.iter().map(|lease| lease.batch_size).collect();
+        let mut leases = self.take_leases(leases);
+        let wanted: usize = leases.iter().map(|lease| lease.batch_size).sum();
         let here = usize::try_from(self.leasable()).unwrap_or(usize::MAX).min(self.store.write_max().items);
-        let Some(limit) = NonZeroUsize::new(wanted.iter().sum::<usize>().min(here)) else {
+        let Some(limit) = NonZeroUsize::new(wanted.min(here)) else {
             return self.undo_leases(leases);
         };
         let now = self.now();
-        let ids = match self.store.next_ready(limit, now).await {
-            Ok(ids) => ids,
+        let ready = match self.store.next_ready(limit, now).await {
+            Ok(ready) => ready,
             Err(error) => {
                 self.mark_failed(&error);
                 return self.undo_leases(leases);
             }
         };
-        if ids.len() < limit.get() {
-            // All that can be leased is known now; the rest is past its expire deadline.
-            self.expired_ready = self.counts.ready.saturating_sub(count(ids.len()));
+        if ready.len() < limit.get() {
+            // All that can be leased is known now, whether there is room for it or not; the rest is past its expire
+            // deadline.
+            self.expired_ready = self.counts.ready.saturating_sub(count(ready.len()));
         }
-        if ids.is_empty() {
+        if ready.is_empty() {
             return self.undo_leases(leases);
         }
-        let shares = share(ids.len(), &wanted);
+        let seats = self.seat(&mut leases, ready.iter().map(Ready::answer_bytes));
+        if leases.is_empty() {
+            return;
+        }
         let lease_timeout = self.info.options.lease_timeout;
-        let picks = ids.into_iter().zip(&shares).map(|(id, request)| {
+        let picks = ready.iter().zip(&seats.shares).map(|(ready, request)| {
             let timeout = leases[*request].lease_timeout.unwrap_or(lease_timeout);
-            Pick { id, deadline: now.saturating_add(timeout) }
+            Pick { id: ready.id, deadline: now.saturating_add(timeout) }
         });
-        let batch = LeaseBatch { picks: picks.collect(), leases, shares };
+        let batch = LeaseBatch { picks: picks.collect(), leases, seats };
         match self.store.lease(&batch.picks).await {
             Ok(items) => {
                 self.strikes = 0;
@@ -70,26 +95,66 @@ impl Partition {
     /// Takes the requests whose callers still wait, and lets the router know of the others.
     pub(super) fn take_leases(&mut self, leases: Vec<Lease>) -> Vec<Lease> {
         let (leases, abandoned) = split(leases, |lease| lease.call.take());
-        if !abandoned.is_empty() {
-            let mut report = Report::default();
-            for lease in abandoned {
-                report.told.settled += lease.charged;
-                report.released.push((lease.client_id, lease.call.number));
-            }
-            self.report(report);
-        }
+        self.release(&abandoned);
         leases
+    }
+
+    /// Shares items of these sizes among leases, as far as there is room for the answers. Leases for which there is none
+    /// are refused, and taken away.
+    pub(super) fn seat(
+        &mut self,
+        leases: &mut Vec<Lease>,
+        sizes: impl Iterator<Item = usize> + Clone,
+    ) -> Seats {
+        if leases.is_empty() {
+            return Seats::default();
+        }
+        let wanted: Vec<usize> = leases.iter().map(|lease| lease.batch_size).collect();
+        let answer_bytes = self.config.answer_bytes_max;
+        let mut shares = share(sizes.clone(), &wanted, answer_bytes, usize::MAX);
+        let needed = shares.bytes.iter().sum();
+        let first = sizes.clone().next().unwrap_or(0).min(needed);
+        let mut room = Slot::up_to(&self.links.answers, needed, first, self.config.answers_bytes_max);
+        if room.amount() < needed {
+            shares = share(sizes, &wanted, answer_bytes, room.amount());
+        }
+        let Shares { requests, bytes, is_full } = shares;
+        if is_full {
+            self.refuse(leases.split_off(bytes.len()));
+        }
+        Seats { shares: requests, rooms: bytes.iter().map(|bytes| room.split(*bytes).into()).collect() }
+    }
+
+    /// There is no room for what these would be answered with. Nothing is leased for them.
+    fn refuse(&mut self, leases: Vec<Lease>) {
+        self.release(&leases);
+        for lease in leases {
+            lease.call.answer(Err(Error::Overloaded));
+        }
+    }
+
+    /// Lets the router know of leases that are over.
+    fn release(&mut self, leases: &[Lease]) {
+        if leases.is_empty() {
+            return;
+        }
+        let mut report = Report::default();
+        for lease in leases {
+            report.told.settled += lease.charged;
+            report.released.push((lease.client_id.clone(), lease.call.number));
+        }
+        self.report(report);
     }
 
     /// These items are leased, in the order of the picks: answers everyone.
     pub(super) fn settle_lease(&mut self, batch: LeaseBatch, items: Vec<Item>) {
         let mut items = items.into_iter().peekable();
-        let dealt = batch.picks.iter().zip(batch.shares).filter_map(|(pick, request)| {
-            items.next_if(|item| item.id == pick.id).map(|item| (request, item))
+        let dealt = batch.picks.iter().zip(&batch.seats.shares).filter_map(|(pick, request)| {
+            items.next_if(|item| item.id == pick.id).map(|item| (*request, item))
         });
         let hands = deal(dealt, batch.leases.len());
         let mut report = Report::default();
-        let answers = self.hand_out(batch.leases, hands, &mut report);
+        let answers = self.hand_out(batch.leases, hands, batch.seats, &mut report);
         self.report(report);
         answer_all(answers);
     }
@@ -97,6 +162,24 @@ impl Partition {
     /// Nothing was leased: all go back to the router.
     pub(super) fn undo_lease(&mut self, batch: LeaseBatch) {
         self.undo_leases(batch.leases);
+    }
+
+    /// Nobody can say any more whether it happened.
+    pub(super) fn give_up_lease(&mut self, batch: LeaseBatch) {
+        let mut report = Report::default();
+        let answers = self.answer_unknown(batch.leases, &mut report);
+        self.report(report);
+        answer_all(answers);
+    }
+
+    pub(super) fn answer_unknown(&mut self, leases: Vec<Lease>, report: &mut Report) -> Answers<Leased> {
+        let mut answers = Vec::with_capacity(leases.len());
+        for lease in leases {
+            report.told.settled += lease.charged;
+            report.released.push((lease.client_id, lease.call.number));
+            answers.push((lease.call, Err(unknown("lease", "another server had the partition meanwhile"))));
+        }
+        answers
     }
 
     fn undo_leases(&mut self, leases: Vec<Lease>) {
@@ -115,6 +198,7 @@ impl Partition {
         &mut self,
         leases: Vec<Lease>,
         hands: Vec<Vec<Item>>,
+        seats: Seats,
         report: &mut Report,
     ) -> Answers<Leased> {
         let partition = self.id.number;
@@ -125,7 +209,9 @@ impl Partition {
             histogram!("leasehold_queue_wait_seconds")
                 .record(self.now().saturating_since(oldest).as_secs_f64());
         }
+        let mut rooms = seats.rooms.into_iter();
         for (lease, items) in leases.into_iter().zip(hands) {
+            let room = rooms.next().unwrap_or_default();
             report.told.settled += lease.charged;
             if items.is_empty() {
                 report.leases_back.push(lease);
@@ -135,7 +221,7 @@ impl Partition {
             self.held.add(items.iter().map(|item| item.id));
             self.expect_lease(items.iter().filter_map(|item| item.lease_deadline).min());
             report.released.push((lease.client_id, lease.call.number));
-            answers.push((lease.call, Ok(Leased { partition, items })));
+            answers.push((lease.call, Ok(Leased { partition, items, room })));
         }
         self.totals.leased += leased;
         counter!("leasehold_queue_items_total", "event" => "leased").increment(leased);

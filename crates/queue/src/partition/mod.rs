@@ -3,6 +3,7 @@
 //! Each turn takes everything that waits, writes once per kind, tells the router, and answers each request.
 
 mod change;
+mod clear;
 mod cold;
 mod dying;
 mod health;
@@ -13,9 +14,11 @@ mod lifecycle;
 mod produce;
 mod recover;
 mod rotation;
+mod stats;
 mod timed_store;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use leasehold_core::Timestamp;
 use tokio::sync::mpsc::{UnboundedReceiver, WeakUnboundedSender};
@@ -23,8 +26,8 @@ use tokio::time::Instant;
 
 use crate::clock::Timer;
 use crate::engine::Config;
-use crate::queue::Figures;
 use crate::queue::message::{PartitionMessage, Report, RouterMessage, Work};
+use crate::queue::{Figures, Record};
 use crate::reply::{LastError, Totals};
 use crate::store::{Counts, Deadlines, PartitionId};
 use crate::undertaker::UndertakerHandle;
@@ -34,6 +37,7 @@ use health::{Health, chain};
 use held::Held;
 use inbox::Inbox;
 use recover::Unsettled;
+use stats::Asked;
 use timed_store::TimedStore;
 
 pub(crate) use produce::ready_len;
@@ -49,6 +53,9 @@ pub(crate) struct Links {
     pub(crate) router: WeakUnboundedSender<RouterMessage>,
     pub(crate) undertaker: UndertakerHandle,
     pub(crate) figures: Arc<Figures>,
+    /// Bytes of answers to leases, of the whole engine, that nobody has let go of yet.
+    pub(crate) answers: Arc<AtomicUsize>,
+    pub(crate) record: Arc<Record>,
 }
 
 /// The owner of one partition.
@@ -66,6 +73,8 @@ pub(crate) struct Partition {
     /// How often the store failed since it last wrote anything: a store that can be opened and not written is not
     /// tried again at once for ever.
     strikes: u32,
+    /// How many writes were among them.
+    writes_failed: u32,
     /// Above every id that is stored or was ever used by this owner.
     ids: ItemIds,
     counts: Counts,
@@ -79,16 +88,17 @@ pub(crate) struct Partition {
     /// Writes of which nobody knows yet whether they happened.
     unsettled: Vec<Unsettled>,
     totals: Totals,
+    asked: Asked,
 }
 
 impl Partition {
     pub(crate) fn new(
         index: usize,
-        info: Arc<QueueInfo>,
         store: Box<dyn PartitionStore>,
         links: Links,
         config: Arc<Config>,
     ) -> Self {
+        let info = links.record.info();
         let number = info.partitions[index].number;
         Partition {
             index,
@@ -100,6 +110,7 @@ impl Partition {
             inbox: Inbox::default(),
             stopping: false,
             strikes: 0,
+            writes_failed: 0,
             health: Health::Failing { failures: 0, retry_at: Instant::now() },
             ids: ItemIds::after(None, config.clock.now()),
             counts: Counts::default(),
@@ -110,6 +121,7 @@ impl Partition {
             held: Held::default(),
             unsettled: Vec::new(),
             totals: Totals::default(),
+            asked: Asked::default(),
             config,
         }
     }
@@ -135,6 +147,7 @@ impl Partition {
             PartitionMessage::Work(work) => self.inbox.add(work),
             PartitionMessage::Cold(cold) => self.inbox.cold.push_back(cold),
             PartitionMessage::Moved(moved) => self.inbox.moved.push_back(moved),
+            PartitionMessage::Counted(counted) => self.counted(counted),
             PartitionMessage::Stop => self.stopping = true,
         }
     }
@@ -154,6 +167,10 @@ impl Partition {
         }
         if let Some(cold) = self.inbox.cold.pop_front() {
             self.cold(cold).await;
+            acted = true;
+        }
+        if let Some(clearing) = self.inbox.clears.pop_front() {
+            self.clear_on(clearing).await;
             acted = true;
         }
         if let Some(moved) = self.inbox.moved.pop_front() {
@@ -212,6 +229,9 @@ impl Partition {
         for change in changes {
             change.call.answer(Err(Error::QueueStopping));
         }
+        for clearing in std::mem::take(&mut self.inbox.clears) {
+            clearing.give_up();
+        }
         // Dropping the senders of cold requests refuses those; dropping what is unsettled says that it is unknown.
         self.store.close().await;
     }
@@ -225,12 +245,20 @@ impl Partition {
         if self.health.is_well() { self.counts.ready.saturating_sub(self.expired_ready) } else { 0 }
     }
 
+    /// Failures in a row, as operators see them. A store that is full can be opened all the same, so the partition is well
+    /// until the next write; one write alone may have met a moment that is over.
+    fn failures(&self) -> u32 {
+        let unwritten = if self.strikes > 0 && self.writes_failed > 1 { self.writes_failed } else { 0 };
+        self.health.failures().max(unwritten)
+    }
+
     /// Tells the router the truth about this partition.
     fn report(&mut self, mut report: Report) {
         report.partition = self.index;
         report.told.ready = self.leasable();
         report.told.failures = self.health.failures();
-        self.links.figures.tell(self.counts, self.totals, self.health.failures(), self.dying.len());
+        self.links.figures.tell(self.counts, self.totals, self.failures(), self.dying.len());
+        self.links.figures.set_well(self.health.is_well());
         let refused = match self.links.router.upgrade() {
             Some(router) => router.send(RouterMessage::Report(Box::new(report))).err().map(|error| error.0),
             None => Some(RouterMessage::Report(Box::new(report))),

@@ -5,13 +5,15 @@ use std::time::Duration;
 use leasehold_core::Timestamp;
 use metrics::counter;
 
+use super::lease::Seats;
 use super::recover::Unsettled;
-use super::rotation::{deal, share};
+use super::rotation::deal;
 use super::{Answers, Partition, answer_all, count, split};
+use crate::call::unknown;
 use crate::queue::message::{Lease, Produce, Report};
 use crate::reply::{Leased, Produced};
 use crate::request::NewItem;
-use crate::store::WriteMax;
+use crate::store::{Ready, WriteMax};
 use crate::{Item, ItemId, ItemIds, ItemState};
 
 /// A time less than this ahead means now.
@@ -27,8 +29,8 @@ pub(super) struct ProduceBatch {
     items: Vec<Item>,
     /// Those who get the leased ones.
     leases: Vec<Lease>,
-    /// For each leased item the lease that gets it.
-    shares: Vec<usize>,
+    /// Of the leased items.
+    seats: Seats,
 }
 
 impl ProduceBatch {
@@ -102,19 +104,18 @@ impl Partition {
             .flat_map(|produce| std::mem::take(&mut produce.items))
             .map(|new| item(new, ids, now, expire_deadline))
             .collect();
-        let leases = self.take_leases(leases);
-        let wanted: Vec<usize> = leases.iter().map(|lease| lease.batch_size).collect();
+        let mut leases = self.take_leases(leases);
         let ready = items.iter().filter(|item| item.state() == ItemState::Ready);
-        let shares = share(ready.count(), &wanted);
+        let seats = self.seat(&mut leases, ready.map(|item| Ready::of(item).answer_bytes()));
         let lease_timeout = self.info.options.lease_timeout;
         let ready = items.iter_mut().filter(|item| item.state() == ItemState::Ready);
-        for (item, request) in ready.zip(&shares) {
+        for (item, request) in ready.zip(&seats.shares) {
             let timeout = leases[*request].lease_timeout.unwrap_or(lease_timeout);
             item.is_leased = true;
             item.lease_deadline = Some(now.saturating_add(timeout));
             item.attempts = 1;
         }
-        ProduceBatch { produces, lens, items, leases, shares }
+        ProduceBatch { produces, lens, items, leases, seats }
     }
 
     /// Counts items that were just stored, and what will become of them.
@@ -135,7 +136,7 @@ impl Partition {
 
     /// The items are stored: answers everyone.
     pub(super) fn settle_produce(&mut self, batch: ProduceBatch) {
-        let ProduceBatch { produces, lens, items, leases, shares } = batch;
+        let ProduceBatch { produces, lens, items, leases, seats } = batch;
         let partition = self.id.number;
         let mut report =
             Report { told: arrived(&produces), produces_done: produces.len(), ..Report::default() };
@@ -149,10 +150,23 @@ impl Partition {
             .collect();
         drop(ids);
         let leased_items = items.into_iter().filter(|item| item.is_leased);
-        let hands = deal(shares.into_iter().zip(leased_items), leases.len());
-        let leased: Answers<Leased> = self.hand_out(leases, hands, &mut report);
+        let hands = deal(seats.shares.iter().copied().zip(leased_items), leases.len());
+        let leased: Answers<Leased> = self.hand_out(leases, hands, seats, &mut report);
         self.report(report);
         answer_all(produced);
+        answer_all(leased);
+    }
+
+    /// Nobody can say any more whether it happened.
+    pub(super) fn give_up_produce(&mut self, batch: ProduceBatch) {
+        let ProduceBatch { produces, leases, .. } = batch;
+        let mut report =
+            Report { told: arrived(&produces), produces_done: produces.len(), ..Report::default() };
+        let leased = self.answer_unknown(leases, &mut report);
+        self.report(report);
+        for produce in produces {
+            produce.call.answer(Err(unknown("produce", "another server had the partition meanwhile")));
+        }
         answer_all(leased);
     }
 

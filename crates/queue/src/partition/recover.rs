@@ -1,7 +1,8 @@
 //! What happens when the store fails, and when it is back.
 //!
 //! A write that failed surely is undone: nothing happened. One that may have happened is settled by opening the
-//! partition anew, which keeps it from happening later, and by looking at the ids it was about.
+//! partition anew, which keeps it from happening later, and by looking at the ids it was about. If another had the
+//! partition meanwhile the look tells nothing, and the outcome is answered as unknown.
 
 use std::collections::HashMap;
 
@@ -26,6 +27,7 @@ impl Partition {
     /// A write has failed. One that may have happened is settled at once if the store lets us, else when it is back;
     /// in a row of failures not before the partition has rested.
     pub(super) async fn failed(&mut self, error: &StoreError, write: Unsettled) {
+        self.writes_failed = if self.strikes == 0 { 1 } else { self.writes_failed.saturating_add(1) };
         self.mark_failed(error);
         if matches!(error, StoreError::Indeterminate { .. }) {
             // The router must send nothing here while nobody knows how long this takes.
@@ -39,15 +41,18 @@ impl Partition {
         }
     }
 
-    /// Takes the partition again, settles what is unsettled, and goes on from what is stored.
-    pub(super) async fn recover(&mut self) {
-        if let Err(error) = self.reopen().await {
-            self.mark_failed(&error);
+    /// Takes the partition again, settles what is unsettled, and goes on from what is stored. True if it is ours, and
+    /// was nobody else's since it was last.
+    pub(super) async fn recover(&mut self) -> bool {
+        let reopened = self.reopen().await;
+        if let Err(error) = &reopened {
+            self.mark_failed(error);
         }
         self.report(Report::default());
+        reopened.unwrap_or(false)
     }
 
-    async fn reopen(&mut self) -> Result<()> {
+    async fn reopen(&mut self) -> Result<bool> {
         let opened = self.store.open().await?;
         self.health = Health::Well;
         self.counts = opened.counts;
@@ -56,13 +61,33 @@ impl Partition {
         self.rest_until = None;
         self.held.forget();
         self.ids.raise_above(opened.id_max);
+        if !opened.is_unbroken {
+            self.give_up_unsettled();
+            // Whoever had the partition may have been told of changes that we were not.
+            self.info = self.links.record.read_again().await;
+        }
         while let Some(write) = self.unsettled.pop() {
             if let Err((error, write)) = self.settle(write).await {
                 self.unsettled.push(write);
+                if matches!(error, StoreError::Fenced { .. }) {
+                    self.give_up_unsettled();
+                }
                 return Err(error);
             }
         }
-        Ok(())
+        Ok(opened.is_unbroken)
+    }
+
+    /// Another was the owner since. It may have leased, completed or returned the very items that a write of ours was
+    /// about, so nothing that is found tells whether that write happened.
+    fn give_up_unsettled(&mut self) {
+        for write in std::mem::take(&mut self.unsettled) {
+            match write {
+                Unsettled::Produce(batch) => self.give_up_produce(batch),
+                Unsettled::Lease(batch) => self.give_up_lease(batch),
+                Unsettled::Change(batch) => self.give_up_change(batch),
+            }
+        }
     }
 
     async fn settle(&mut self, write: Unsettled) -> Result<(), (StoreError, Unsettled)> {
@@ -79,7 +104,7 @@ impl Partition {
             Unsettled::Produce(batch) if items.is_empty() => self.undo_produce(batch),
             Unsettled::Produce(batch) => self.settle_produce(batch),
             Unsettled::Lease(batch) => {
-                let leased: Vec<Item> = items.into_iter().filter(|item| item.is_leased).collect();
+                let leased = batch.leased_of(items);
                 self.settle_lease(batch, leased);
             }
             Unsettled::Change(batch) => self.settle_lost_change(batch, items).await,

@@ -10,8 +10,8 @@ use leasehold_core::Timestamp;
 use metrics::{counter, histogram};
 
 use crate::store::{
-    Change, Deadlines, Due, Opened, Pick, Placement, Removed, Result, StoreError, StoreStats, Verdict,
-    WriteMax,
+    Change, Cleared, Deadlines, Due, Opened, Pick, Placement, Ready, Removed, Result, StoreError, StoreStats,
+    Verdict, WriteMax,
 };
 use crate::{Item, ItemId, PartitionStore};
 
@@ -39,7 +39,7 @@ impl TimedStore {
         write(self.timeout, "produce", self.store.produce(items)).await
     }
 
-    pub(super) async fn next_ready(&mut self, limit: NonZeroUsize, now: Timestamp) -> Result<Vec<ItemId>> {
+    pub(super) async fn next_ready(&mut self, limit: NonZeroUsize, now: Timestamp) -> Result<Vec<Ready>> {
         read(self.timeout, "next_ready", self.store.next_ready(limit, now)).await
     }
 
@@ -74,8 +74,14 @@ impl TimedStore {
         write(self.timeout, "remove", self.store.remove(ids)).await
     }
 
-    pub(super) async fn clear(&mut self, ready: bool, leased: bool, scheduled: bool) -> Result<Removed> {
-        write(self.timeout, "clear", self.store.clear(ready, leased, scheduled)).await
+    pub(super) async fn clear(
+        &mut self,
+        ready: bool,
+        leased: bool,
+        scheduled: bool,
+        behind: ItemId,
+    ) -> Result<Cleared> {
+        write(self.timeout, "clear", self.store.clear(ready, leased, scheduled, behind)).await
     }
 
     pub(super) async fn list(&mut self, scheduled: bool, pivot: ItemId, limit: usize) -> Result<Vec<Item>> {
@@ -86,8 +92,9 @@ impl TimedStore {
         read(self.timeout, "deadlines", self.store.deadlines()).await
     }
 
-    pub(super) async fn stats(&mut self, now: Timestamp) -> Result<StoreStats> {
-        read(self.timeout, "stats", self.store.stats(now)).await
+    /// Awaited beside other calls, and given as long as an open.
+    pub(super) fn stats(&self, now: Timestamp) -> impl Future<Output = Result<StoreStats>> + Send + use<> {
+        read(self.open_timeout, "stats", self.store.stats(now))
     }
 
     pub(super) async fn close(&mut self) {

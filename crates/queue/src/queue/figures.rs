@@ -1,44 +1,75 @@
 //! The figures of a partition as it last told them, for when it is too busy to be asked.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 
 use crate::reply::{LastError, PartitionOverview, PartitionStats, Totals};
-use crate::store::Counts;
+use crate::store::{Counts, StoreStats};
 
 /// What a partition last told about itself.
 #[derive(Debug)]
-pub(crate) struct Figures(Mutex<PartitionOverview>);
+pub(crate) struct Figures {
+    last: Mutex<Last>,
+    /// Not before it was opened for the first time.
+    is_well: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Last {
+    told: PartitionOverview,
+    average_age: Duration,
+    average_lease_left: Duration,
+}
 
 impl Figures {
     pub(crate) fn of(partition: u32) -> Arc<Self> {
-        Arc::new(Figures(Mutex::new(PartitionOverview { partition, ..PartitionOverview::default() })))
+        let told = PartitionOverview { partition, ..PartitionOverview::default() };
+        let (average_age, average_lease_left) = (Duration::ZERO, Duration::ZERO);
+        let last = Mutex::new(Last { told, average_age, average_lease_left });
+        Arc::new(Figures { last, is_well: AtomicBool::new(false) })
     }
 
     pub(crate) fn tell(&self, counts: Counts, totals: Totals, failures: u32, frozen: usize) {
-        let mut told = self.0.lock();
+        let told = &mut self.last.lock().told;
         told.counts = counts;
         told.totals = totals;
         told.failures = failures;
         told.frozen = frozen;
     }
 
+    pub(crate) fn set_well(&self, is_well: bool) {
+        self.is_well.store(is_well, Ordering::Release);
+    }
+
+    pub(crate) fn is_well(&self) -> bool {
+        self.is_well.load(Ordering::Acquire)
+    }
+
     pub(crate) fn remember(&self, error: LastError) {
-        self.0.lock().last_error = Some(error);
+        self.last.lock().told.last_error = Some(error);
+    }
+
+    pub(crate) fn tell_averages(&self, stats: &StoreStats) {
+        let mut last = self.last.lock();
+        last.average_age = stats.average_age;
+        last.average_lease_left = stats.average_lease_left;
     }
 
     pub(crate) fn overview(&self) -> PartitionOverview {
-        self.0.lock().clone()
+        self.last.lock().told.clone()
     }
 
     pub(crate) fn stats(&self) -> PartitionStats {
-        let told = self.0.lock();
+        let last = self.last.lock();
         PartitionStats {
-            partition: told.partition,
-            counts: told.counts,
-            failures: told.failures,
-            ..PartitionStats::default()
+            partition: last.told.partition,
+            counts: last.told.counts,
+            failures: last.told.failures,
+            average_age: last.average_age,
+            average_lease_left: last.average_lease_left,
         }
     }
 }

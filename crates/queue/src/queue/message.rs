@@ -10,7 +10,7 @@ use super::choice::Told;
 use crate::call::{Call, Slot};
 use crate::reply::{Leased, PartitionOverview, PartitionStats, Produced};
 use crate::request::{Ids, NewItem};
-use crate::store::Removed;
+use crate::store::{Removed, StoreStats};
 use crate::{Item, ItemId, QueueInfo, Result};
 
 /// Items on their way to a partition.
@@ -124,6 +124,8 @@ pub(crate) enum PartitionMessage {
     Work(Work),
     Cold(Cold),
     Moved(Moved),
+    /// What the store said when it was asked for figures.
+    Counted(crate::store::Result<StoreStats>),
     Stop,
 }
 
@@ -180,7 +182,7 @@ pub(crate) fn tell<T>(reply: oneshot::Sender<T>, answer: T) {
 pub(crate) type Reply<T> = oneshot::Sender<Result<T>>;
 
 /// Dead items that arrived in the dead queue, or did not.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Moved {
     pub(crate) arrived: Vec<ItemId>,
     /// Why the others did not.

@@ -3,6 +3,7 @@
 mod choice;
 mod figures;
 pub(crate) mod message;
+mod record;
 mod router;
 
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use leasehold_core::Deadline;
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
@@ -27,6 +28,7 @@ use router::{Busy, Line, Router};
 
 pub(crate) use choice::Told;
 pub(crate) use figures::Figures;
+pub(crate) use record::Record;
 
 /// Cold requests of one queue that are served at once.
 const COLD_MAX: usize = 64;
@@ -35,7 +37,7 @@ const COLD_MAX: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Queue {
     pub(crate) name: QueueName,
-    info: RwLock<Arc<QueueInfo>>,
+    record: Arc<Record>,
     router: UnboundedSender<RouterMessage>,
     partitions: Vec<UnboundedSender<PartitionMessage>>,
     numbers: Vec<u32>,
@@ -58,14 +60,16 @@ pub(crate) struct Queue {
 impl Queue {
     /// Starts the tasks of a queue; `stores` are its partitions', in order.
     pub(crate) fn start(
-        info: QueueInfo,
+        record: Record,
         stores: Vec<Box<dyn PartitionStore>>,
         config: &Arc<Config>,
         undertaker: &UndertakerHandle,
+        answers: &Arc<AtomicUsize>,
     ) -> Arc<Self> {
         let (router, mailbox) = mpsc::unbounded_channel();
+        let record = Arc::new(record);
+        let info = record.info();
         let choice = Choice::new(info.partitions.iter().map(|partition| partition.read_only));
-        let info = Arc::new(info);
         let mut tasks = JoinSet::new();
         let mut partitions = Vec::with_capacity(stores.len());
         let numbers: Vec<u32> = info.partitions.iter().map(|partition| partition.number).collect();
@@ -79,8 +83,10 @@ impl Queue {
                 router: router.downgrade(),
                 undertaker: undertaker.clone(),
                 figures: figures[index].clone(),
+                answers: answers.clone(),
+                record: record.clone(),
             };
-            tasks.spawn(Partition::new(index, info.clone(), store, links, config.clone()).run());
+            tasks.spawn(Partition::new(index, store, links, config.clone()).run());
             partitions.push(sender);
         }
         let waiting_max = config.waiting_max;
@@ -97,7 +103,7 @@ impl Queue {
         };
         Arc::new(Queue {
             name: info.name.clone(),
-            info: RwLock::new(info),
+            record,
             router,
             partitions,
             numbers,
@@ -116,7 +122,7 @@ impl Queue {
 
     /// The record it runs with.
     pub(crate) fn info(&self) -> Arc<QueueInfo> {
-        self.info.read().clone()
+        self.record.info()
     }
 
     pub(crate) fn partitions_len(&self) -> usize {
@@ -131,6 +137,11 @@ impl Queue {
     pub(crate) fn partition(&self, given: i64) -> Result<usize> {
         let index = self.numbers.iter().position(|number| i64::from(*number) == given);
         index.ok_or_else(|| Refusal::PartitionUnknown { partition: given }.into())
+    }
+
+    /// Whether any partition is open and its store works: only then is an empty queue known to be empty.
+    pub(crate) fn has_well_partition(&self) -> bool {
+        self.figures.iter().any(|partition| partition.is_well())
     }
 
     /// A request with its place in line, or none if too many wait.
@@ -221,7 +232,7 @@ impl Queue {
     /// Goes on with another record.
     pub(crate) async fn update(&self, info: QueueInfo) -> Result<()> {
         let info = Arc::new(info);
-        *self.info.write() = info.clone();
+        self.record.set(info.clone());
         self.ask_all(|reply| Cold::Update(info.clone(), reply)).await?;
         Ok(())
     }
@@ -270,7 +281,7 @@ impl<T> Drop for InFlight<T> {
         self.queue.calls.fetch_sub(1, Ordering::Relaxed);
         if !self.answered {
             // If it is in a write already, it is forgotten all the same: the client may ask again.
-            self.pending.abandon();
+            self.pending.leave();
             let client_id = self.client_id.take();
             drop(self.queue.send(RouterMessage::Gone { number: self.number, client_id }));
         }

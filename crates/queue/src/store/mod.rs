@@ -1,7 +1,8 @@
 //! Where items and queues are kept: the least a store must do.
 //!
 //! Every write names the items it is about by their ids, which its caller chose beforehand. So a write whose answer
-//! was lost can be settled by looking at those ids, and nothing is repeated before that.
+//! was lost can be settled by looking at those ids, and nothing is repeated before that; unless another owner came in
+//! between, whose doings look the same.
 
 #[cfg(feature = "dsql")]
 pub mod dsql;
@@ -16,7 +17,9 @@ mod outcome;
 pub mod postgres;
 mod write_max;
 
+use std::future::Future;
 use std::num::NonZeroUsize;
+use std::pin::Pin;
 
 use async_trait::async_trait;
 use leasehold_core::Timestamp;
@@ -25,7 +28,8 @@ use crate::{Item, ItemId, Namespace, QueueInfo, QueueName};
 
 pub use error::{Result, StoreError};
 pub use outcome::{
-    Change, Counts, Deadlines, Due, DueAction, Missing, Opened, Pick, Placement, Removed, StoreStats, Verdict,
+    Change, Cleared, Counts, Deadlines, Dropped, Due, DueAction, LastOwner, Missing, Opened, Pick, Placement,
+    Ready, Removed, StoreStats, Verdict,
 };
 pub use write_max::WriteMax;
 
@@ -44,13 +48,29 @@ pub trait Store: Send + Sync + 'static {
     /// A handle on a partition. Touches nothing: the first call of the handle does.
     fn partition(&self, partition: &PartitionId) -> Box<dyn PartitionStore>;
 
-    /// Drops a partition with all its items; fine if it does not exist. Its owner must have been closed: a write
-    /// of one that has not answers [`StoreError::Fenced`].
+    /// Drops a partition with all its items, or as many of them as one call may; fine if it does not exist. Its owner
+    /// must have been closed: a write of one that has not answers [`StoreError::Fenced`].
     ///
     /// # Errors
     /// What the store said. It may be called again.
-    async fn drop_partition(&self, partition: &PartitionId) -> Result<()>;
+    async fn drop_partition(&self, partition: &PartitionId) -> Result<Dropped>;
+
+    /// Who took the partition over last.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    async fn last_owner(&self, partition: &PartitionId) -> Result<LastOwner>;
+
+    /// Drops a partition as [`drop_partition`](Self::drop_partition) does, unless somebody has taken it over since. To
+    /// go on, the last owner is asked for anew.
+    ///
+    /// # Errors
+    /// What the store said. It may be called again.
+    async fn drop_leftover(&self, partition: &PartitionId, last_owner: LastOwner) -> Result<Dropped>;
 }
+
+/// The answer to [`PartitionStore::stats`].
+pub type StatsAnswer = Pin<Box<dyn Future<Output = Result<StoreStats>> + Send>>;
 
 /// The items of one partition, in the hands of its one owner.
 ///
@@ -78,11 +98,12 @@ pub trait PartitionStore: Send + 'static {
     /// if that is not known, [`StoreError::Fenced`] if another owner has taken over.
     async fn produce(&mut self, items: &[Item]) -> Result<Vec<Placement>>;
 
-    /// The ids of the first ready items, in order; those past their expire deadline are passed over.
+    /// The first ready items, in order, each with its size; those past their expire deadline are passed over. Fewer than
+    /// the limit are all there are.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`].
-    async fn next_ready(&mut self, limit: NonZeroUsize, now: Timestamp) -> Result<Vec<ItemId>>;
+    async fn next_ready(&mut self, limit: NonZeroUsize, now: Timestamp) -> Result<Vec<Ready>>;
 
     /// Leases ready items: each gets its deadline, and one more attempt. Returns them as they are now, in the order
     /// of the picks, which are of different items; one that is not ready is left out.
@@ -113,10 +134,11 @@ pub trait PartitionStore: Send + 'static {
     /// As [`produce`](Self::produce).
     async fn requeue(&mut self, moves: &[(ItemId, ItemId)]) -> Result<Vec<ItemId>>;
 
-    /// The items with these ids that are here, in the order asked.
+    /// The items with these ids that are here, in the order asked. What it answers was so while the caller was the
+    /// owner.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`].
+    /// [`StoreError::Unavailable`], [`StoreError::Fenced`] if another owner has taken over.
     async fn fetch(&mut self, ids: &[ItemId]) -> Result<Vec<Item>>;
 
     /// Deletes items by id, whatever they are; unknown ids are skipped.
@@ -125,11 +147,12 @@ pub trait PartitionStore: Send + 'static {
     /// As [`produce`](Self::produce).
     async fn remove(&mut self, ids: &[ItemId]) -> Result<Removed>;
 
-    /// Deletes all items of the given states.
+    /// Deletes items of the given states with ids above `behind`, in order of id: as many as one short write may look
+    /// at. The answer says where to go on.
     ///
     /// # Errors
     /// As [`produce`](Self::produce).
-    async fn clear(&mut self, ready: bool, leased: bool, scheduled: bool) -> Result<Removed>;
+    async fn clear(&mut self, ready: bool, leased: bool, scheduled: bool, behind: ItemId) -> Result<Cleared>;
 
     /// Items from the pivot on, in order of id: the scheduled ones, or all others.
     ///
@@ -143,11 +166,11 @@ pub trait PartitionStore: Send + 'static {
     /// [`StoreError::Unavailable`].
     async fn deadlines(&mut self) -> Result<Deadlines>;
 
-    /// Counts and ages.
+    /// Counts and ages, as they are while the answer is awaited. That may take long, and other calls may be made
+    /// meanwhile; dropped, nothing is left behind.
     ///
-    /// # Errors
-    /// [`StoreError::Unavailable`].
-    async fn stats(&mut self, now: Timestamp) -> Result<StoreStats>;
+    /// Its errors are [`StoreError::Unavailable`], and [`StoreError::Fenced`] if the handle does not own the partition.
+    fn stats(&self, now: Timestamp) -> StatsAnswer;
 
     /// Lets go of the partition. A second close does nothing; a later call is an error or opens anew.
     async fn close(&mut self);

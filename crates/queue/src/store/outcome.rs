@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use leasehold_core::Timestamp;
 
-use crate::ItemId;
+use crate::{Item, ItemId};
 
 /// What a partition held when it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,7 +15,15 @@ pub struct Opened {
     pub id_max: Option<ItemId>,
     /// The earliest deadlines.
     pub deadlines: Deadlines,
+    /// Whether nobody else was the owner since this handle was last opened: only then does what is found tell what
+    /// became of a write whose answer was lost. False for the first time, and whenever that is not known.
+    pub is_unbroken: bool,
 }
+
+/// Who took a partition over last, for telling later whether somebody has done so since; it says nothing else. None if
+/// nobody ever did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LastOwner(pub Option<u128>);
 
 /// How many items, by state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,6 +54,27 @@ pub enum Placement {
     Placed,
     /// An item with its source id was here before, under this id.
     Known(ItemId),
+}
+
+/// An item that can be leased.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ready {
+    /// Which.
+    pub id: ItemId,
+    /// What its producer gave: bytes of its payload, reference, encoding and kind; [`u32::MAX`] for more than that.
+    pub bytes: u32,
+}
+
+impl Ready {
+    /// What a store tells of an item that is ready.
+    pub(crate) fn of(item: &Item) -> Self {
+        Ready { id: item.id, bytes: u32::try_from(item.content_bytes()).unwrap_or(u32::MAX) }
+    }
+
+    /// What it takes in an answer.
+    pub(crate) fn answer_bytes(&self) -> usize {
+        size_of::<Item>() + self.bytes as usize
+    }
 }
 
 /// An item to lease.
@@ -155,6 +184,26 @@ pub enum DueAction {
 
 /// How many items were deleted, by the state they had.
 pub type Removed = Counts;
+
+/// How far clearing a partition got.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cleared {
+    /// How many items were deleted.
+    pub removed: Removed,
+    /// The last id that was looked at, to go on behind; none if there is nothing behind it.
+    pub next: Option<ItemId>,
+}
+
+/// How far dropping a partition got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dropped {
+    /// Nothing is left.
+    Whole,
+    /// There is more than one call drops: it is to be called again.
+    InPart,
+    /// Nothing, as somebody has taken it over since.
+    Taken,
+}
 
 /// The figures of a partition.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -98,8 +98,8 @@ impl Worker {
             return;
         }
         let deadline = SystemClock.now().saturating_add(Duration::from_secs(3_600));
-        let numbers: Vec<_> = ready.iter().map(|id| self.numbers[id]).collect();
-        let picks: Vec<_> = ready.iter().map(|id| Pick { id: *id, deadline }).collect();
+        let numbers: Vec<_> = ready.iter().map(|ready| self.numbers[&ready.id]).collect();
+        let picks: Vec<_> = ready.iter().map(|ready| Pick { id: ready.id, deadline }).collect();
         say("try", self.partition, "lease", &numbers);
         let leased = self.handle.lease(&picks).await.expect("leases");
         say("did", self.partition, "lease", &leased.iter().map(number_of).collect::<Vec<_>>());

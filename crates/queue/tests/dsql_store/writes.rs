@@ -82,7 +82,9 @@ pub(crate) const ALL: [Write; 8] = [
     Write {
         name: "clear",
         kind: "delete",
-        run: |line, _| Box::pin(async move { line.owner.clear(true, true, true).await.map(drop) }),
+        run: |line, _| {
+            Box::pin(async move { line.owner.clear(true, true, true, ItemId::MIN).await.map(drop) })
+        },
     },
 ];
 

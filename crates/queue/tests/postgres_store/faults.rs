@@ -201,11 +201,12 @@ async fn nothing_answered_is_lost_across_kills_of_the_server() {
                 let Ok(ready) = line.owner.next_ready(limit, START).await else {
                     return (known, HashSet::new());
                 };
-                let picks: Vec<_> = ready.iter().map(|id| Pick { id: *id, deadline: at(60) }).collect();
+                let picks: Vec<_> =
+                    ready.iter().map(|ready| Pick { id: ready.id, deadline: at(60) }).collect();
                 let Ok(leased) = line.owner.lease(&picks).await else { return (known, HashSet::new()) };
                 assert_eq!(leased.len(), picks.len());
-                let complete: Vec<_> = ready.iter().map(|id| Change::Complete { id: *id }).collect();
-                let ids: HashSet<_> = ready.into_iter().collect();
+                let complete: Vec<_> = ready.iter().map(|ready| Change::Complete { id: ready.id }).collect();
+                let ids: HashSet<_> = ready.into_iter().map(|ready| ready.id).collect();
                 match line.owner.change(&[&complete]).await {
                     Ok(verdicts) => assert_eq!(verdicts, [Verdict::Done]),
                     Err(_) => return (known, ids),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use leasehold_queue::store::{Change, Pick, StoreError, Verdict};
-use leasehold_queue::{ItemIds, Store};
+use leasehold_queue::{ItemId, ItemIds, Store};
 use leasehold_testkit::postgres::Cluster;
 use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
 
@@ -87,7 +87,9 @@ async fn write_that_waited_for_a_takeover_changes_nothing() {
             Box::pin(async move { line.owner.requeue(&[(id, new_id)]).await.map(drop) })
         }),
         ("remove", |line, id| Box::pin(async move { line.owner.remove(&[id]).await.map(drop) })),
-        ("clear", |line, _| Box::pin(async move { line.owner.clear(true, true, true).await.map(drop) })),
+        ("clear", |line, _| {
+            Box::pin(async move { line.owner.clear(true, true, true, ItemId::MIN).await.map(drop) })
+        }),
     ];
     for (name, write) in writes {
         for (end, is_taken) in [("COMMIT", true), ("ROLLBACK", false)] {

@@ -68,8 +68,9 @@ async fn filled_database_opens_leases_and_completes() {
     assert_eq!((opened.deadlines.expire, opened.deadlines.enqueue), (Some(at(3_600)), Some(at(30))));
 
     let ready = line.owner.next_ready(9.try_into().expect("nine"), START).await.expect("ready");
-    assert_eq!(ready, [id('1'), id('2')]);
-    let picks: Vec<_> = ready.iter().map(|id| Pick { id: *id, deadline: at(99) }).collect();
+    let told: Vec<_> = ready.iter().map(|ready| (ready.id, ready.bytes)).collect();
+    assert_eq!(told, [(id('1'), 3), (id('2'), 0)], "a payload of NULL is none");
+    let picks: Vec<_> = ready.iter().map(|ready| Pick { id: ready.id, deadline: at(99) }).collect();
     let leased = line.owner.lease(&picks).await.expect("lease");
     assert_eq!(leased[0].payload, "one");
     assert_eq!(leased[0].created_at, Timestamp::from_micros(START.as_micros() + 123_456));

@@ -2,7 +2,7 @@
 
 use super::served::{HOUR, LATE, MINUTE, PATIENCE, Served, name, payloads, words};
 use crate::conformance::Harness;
-use crate::{CompleteRequest, ExtendRequest, GivenId, ItemId, Leased, Result, RetryItem, RetryRequest};
+use crate::{CompleteRequest, ExtendRequest, GivenId, ItemId, Leased, Result, RetryItem, RetryRequest, Room};
 
 const UNKNOWN: &str = "0ujtsYcgvSTl8PAuAdqWYSMnLOv";
 
@@ -196,7 +196,7 @@ pub async fn extend_needs_a_lease<H: Harness>(served: &mut Served<H>) {
     served.create("jobs").await;
     served.produce("jobs", &["a"]).await;
     let ready = served.items("jobs", 0).await;
-    let not_held = Leased { partition: 0, items: ready.clone() };
+    let not_held = Leased { partition: 0, items: ready.clone(), room: Room::default() };
     assert_eq!(
         words(extend(served, &not_held, None).await),
         format!("item(s) cannot be extended; '{}' is not marked as leased", ready[0].id)

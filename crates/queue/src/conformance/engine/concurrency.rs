@@ -185,7 +185,7 @@ impl Client {
                 self.recorder.record_all(started, taken.collect());
             }
             // A lease that found nothing in time says nothing: it may have been too late to be served.
-            Err(Error::LeaseTimeout) => {}
+            Err(Error::LeaseTimeout | Error::LeaseUnavailable) => {}
             Err(error) => panic!("the store answers in time: {error}"),
         }
     }

@@ -1,6 +1,8 @@
 //! Many at once, and the end.
 
 use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::faulty::Fault;
@@ -70,6 +72,7 @@ pub async fn producers_and_consumers_lose_nothing<H: Harness>(served: &mut Serve
     const EACH: usize = 50;
     served.create_with("jobs", |queue| queue.requested_partitions = 3).await;
     let mut tasks = tokio::task::JoinSet::new();
+    let (taken, started) = (Arc::new(AtomicUsize::new(0)), Instant::now());
     for worker in 0..WORKERS {
         let engine = served.engine.clone();
         tasks.spawn(async move {
@@ -82,19 +85,24 @@ pub async fn producers_and_consumers_lose_nothing<H: Harness>(served: &mut Serve
             }
             Vec::new()
         });
-        let engine = served.engine.clone();
+        let (engine, taken) = (served.engine.clone(), taken.clone());
         tasks.spawn(async move {
             let mut done = Vec::new();
             loop {
-                let request = LeaseRequest {
-                    timeout: Duration::from_millis(500),
-                    ..lease_request("jobs", &format!("c{worker}"), 7)
-                };
+                let request =
+                    LeaseRequest { timeout: SHORT, ..lease_request("jobs", &format!("c{worker}"), 7) };
                 let leased = match engine.lease(request).await {
                     Ok(leased) => leased,
-                    Err(Error::LeaseTimeout) => return done,
+                    Err(Error::LeaseTimeout | Error::LeaseUnavailable) => {
+                        let all = taken.load(Ordering::Relaxed) >= WORKERS * EACH;
+                        if all || started.elapsed() > PATIENCE {
+                            return done;
+                        }
+                        continue;
+                    }
                     Err(error) => panic!("{error}"),
                 };
+                taken.fetch_add(leased.items.len(), Ordering::Relaxed);
                 let ids = leased.items.iter().map(|item| item.id.into()).collect();
                 let partition = leased.partition.into();
                 let request = CompleteRequest { queue: name("jobs"), partition, timeout: PATIENCE, ids };

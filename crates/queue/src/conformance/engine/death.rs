@@ -1,9 +1,10 @@
 //! Items that die, and where they go.
 
 use super::faulty::Fault;
-use super::served::{HOUR, LATE, MINUTE, SECOND, Served, name, payloads, words};
+use super::served::{HOUR, LATE, MINUTE, SECOND, Served, name, payloads, queue_change, words};
 use crate::conformance::Harness;
-use crate::{ImportItem, NewItem, QueueChange, RetryItem, RetryRequest};
+use crate::store::Counts;
+use crate::{ImportItem, NewItem, QueueChange, QueueInfo, RetryItem, RetryRequest};
 
 async fn with_dead_queue<H: Harness>(served: &Served<H>, set: impl FnOnce(&mut QueueChange)) {
     served.create_with("dead", |queue| queue.expire_timeout = 48 * HOUR).await;
@@ -244,6 +245,53 @@ pub async fn repeated_move_makes_no_second_item<H: Harness>(served: &mut Served<
     served.retry("jobs", &leased, None, true).await.expect("retry");
     served.until_empty("jobs").await;
     assert_eq!(served.partition_stats("dead").await.counts.ready, 2);
+}
+
+/// An item that arrived in the dead queue is not copied again because it could not be removed yet, even if its copy is
+/// gone by then.
+pub async fn repeated_move_makes_no_second_item_of_a_completed_one<H: Harness>(served: &mut Served<H>) {
+    for fault in [Fault::Unavailable, Fault::LostRequest] {
+        let (dead, jobs) = (format!("dead-{fault:?}"), format!("jobs-{fault:?}"));
+        served.create(&dead).await;
+        served.create_with(&jobs, |queue| queue.dead_queue = Some(name(&dead))).await;
+        served.produce(&jobs, &["a"]).await;
+        let leased = served.lease(&jobs, 1).await;
+        served.faults.always("remove", None, fault);
+        served.retry(&jobs, &leased, None, true).await.expect("retry");
+        let copy = served.lease(&dead, 1).await;
+        served.complete(&dead, &copy).await.expect("the copy is held");
+        served.faults.take_calls("remove");
+        served.until(|| async { served.faults.take_calls("remove") > 0 }).await;
+        served.until(|| async { served.faults.take_calls("remove") > 0 }).await;
+        served.faults.heal();
+        served.until_empty(&jobs).await;
+        assert_eq!(served.partition_stats(&dead).await.counts, Counts::default(), "{fault:?}");
+    }
+}
+
+/// A dead queue without a partition, as other software makes them, holds up only the dying.
+pub async fn dead_queue_without_partitions_holds_up_only_the_dying<H: Harness>(served: &mut Served<H>) {
+    let dead = served.create("dead").await;
+    served.create("better").await;
+    served.create_with("jobs", |queue| queue.dead_queue = Some(name("dead"))).await;
+    served.reconfigure(|_| {}).await;
+    let without = QueueInfo { partitions: Vec::new(), ..dead };
+    assert!(served.records().replace(&without).await.expect("replace"));
+    served.produce("jobs", &["a"]).await;
+    let leased = served.lease("jobs", 1).await;
+    served.retry("jobs", &leased, None, true).await.expect("retry");
+    let overview = || async {
+        let overviews = served.engine.overview().await;
+        overviews.into_iter().find(|overview| overview.name == name("jobs")).expect("it is open")
+    };
+    served.until(|| async { overview().await.partitions[0].last_error.is_some() }).await;
+    let error = overview().await.partitions[0].last_error.clone().expect("was just seen");
+    assert_eq!(error.message, "dead queue dead: it has no partitions");
+    served.produce("jobs", &["b"]).await;
+    assert_eq!(payloads(&served.lease("jobs", 1).await.items), ["b"]);
+    let change = QueueChange { dead_queue: Some(name("better")), ..queue_change() };
+    served.engine.update_queue(&name("jobs"), change).await.expect("update");
+    served.until_ready("better", 1).await;
 }
 
 /// What was dying when the process ended is buried by the next.

@@ -10,10 +10,10 @@ use crate::conformance::Harness;
 use crate::{ClearRequest, Error, ImportItem};
 
 /// How long the engine waits for a store that does not answer: longer than a busy machine needs for one that does.
-const STORAGE_TIMEOUT: Duration = Duration::from_secs(1);
+const STORAGE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A request is at work within this time, so that what becomes of it is the store's doing.
-const TAKEN_WITHIN: Duration = Duration::from_millis(500);
+const TAKEN_WITHIN: Duration = Duration::from_secs(2);
 
 /// A write that failed is tried in another partition; an answer of success means stored.
 pub async fn failed_produce_goes_to_another_partition<H: Harness>(served: &mut Served<H>) {
@@ -34,7 +34,7 @@ pub async fn produce_times_out_when_every_partition_fails<H: Harness>(served: &m
     assert!(matches!(answer, Err(Error::ProduceTimeout)), "{answer:?}");
     assert!(started.elapsed() < PATIENCE, "{:?}", started.elapsed());
     let answer = served.try_lease("jobs", 1, SHORT).await;
-    assert!(matches!(answer, Err(Error::LeaseTimeout)), "{answer:?}");
+    assert!(matches!(answer, Err(Error::LeaseUnavailable)), "nobody knows: {answer:?}");
     let answer = served.complete_ids("jobs", 0, vec![crate::ItemId::MIN.into()]).await;
     assert!(
         matches!(answer, Err(Error::PartitionFailing { partition: 0 } | Error::Storage(_))),
@@ -45,6 +45,29 @@ pub async fn produce_times_out_when_every_partition_fails<H: Harness>(served: &m
         .until(|| async { served.stats("jobs").await.partitions.iter().all(|one| one.failures == 0) })
         .await;
     served.assert_nothing_to_lease("jobs").await;
+}
+
+/// A full disk can be read: the partition is opened again and again, and only its writes fail. Whoever looks between two of
+/// them must hear of it.
+pub async fn store_that_takes_no_writes_is_told_also_between_them<H: Harness>(served: &mut Served<H>) {
+    served.create("jobs").await;
+    served.faults.always("produce", None, Fault::Unavailable);
+    served
+        .until(|| async {
+            let answer = served.try_produce("jobs", &["a"], TAKEN_WITHIN).await;
+            assert!(matches!(answer, Err(Error::ProduceTimeout)), "{answer:?}");
+            served.partition_stats("jobs").await.failures > 1
+        })
+        .await;
+    let list = || async {
+        let queue = name("jobs");
+        served.engine.list_items(crate::ListItems { queue: &queue, partition: 0, pivot: "", limit: 0 }).await
+    };
+    served.until(|| async { list().await.is_ok() }).await;
+    assert!(served.partition_stats("jobs").await.failures > 1, "it is open, and nothing was written");
+    served.faults.heal();
+    served.produce("jobs", &["b"]).await;
+    assert_eq!(served.partition_stats("jobs").await.failures, 0);
 }
 
 /// A produce that waits for a partition is stored when one is back.
@@ -197,10 +220,46 @@ pub async fn client_may_ask_again_after_an_unknown_outcome<H: Harness>(served: &
     let answer = served.engine.lease(request()).await;
     assert!(matches!(answer, Err(Error::Indeterminate { operation: "lease", .. })), "{answer:?}");
     let answer = served.engine.lease(request()).await;
-    assert!(matches!(answer, Err(Error::LeaseTimeout)), "{answer:?}");
+    assert!(matches!(answer, Err(Error::LeaseUnavailable)), "{answer:?}");
     served.faults.heal();
     let leased = served.engine.lease(lease_request("jobs", "c", 1)).await.expect("the store is back");
     assert_eq!(payloads(&leased.items), ["b"], "the first is leased, although nobody heard of it");
+}
+
+/// A client that leaves while its lease is being written takes nothing afterwards.
+pub async fn lease_of_a_client_that_left_takes_nothing<H: Harness>(served: &mut Served<H>) {
+    served.create("jobs").await;
+    served.produce("jobs", &["a"]).await;
+    let engine = served.engine.clone();
+    served.faults.once("lease", Fault::HeldUnavailable);
+    served.faults.take_calls("lease");
+    let lease = tokio::spawn(async move { engine.lease(lease_request("jobs", "gone", 1)).await });
+    served.until(|| async { served.faults.take_calls("lease") == 1 }).await;
+    lease.abort();
+    assert!(lease.await.expect_err("it was aborted").is_cancelled());
+    served.faults.release();
+    served.until_writable("jobs").await;
+    assert_eq!(served.stats("jobs").await.lease_waiting, 0);
+    let leased = served.lease("jobs", 1).await;
+    assert_eq!((payloads(&leased.items), leased.items[0].attempts), (vec!["a"], 1));
+}
+
+/// What a client that has left wanted to produce is not stored later.
+pub async fn produce_of_a_client_that_left_stores_nothing<H: Harness>(served: &mut Served<H>) {
+    served.create("jobs").await;
+    let engine = served.engine.clone();
+    served.faults.once("produce", Fault::HeldUnavailable);
+    served.faults.take_calls("produce");
+    let request =
+        crate::ProduceRequest { queue: name("jobs"), timeout: PATIENCE, items: vec![new_item("gone")] };
+    let produce = tokio::spawn(async move { engine.produce(request).await });
+    served.until(|| async { served.faults.take_calls("produce") == 1 }).await;
+    produce.abort();
+    assert!(produce.await.expect_err("it was aborted").is_cancelled());
+    served.faults.release();
+    served.until_writable("jobs").await;
+    served.produce("jobs", &["later"]).await;
+    assert_eq!(payloads(&served.items("jobs", 0).await), ["later"]);
 }
 
 /// A partition that another owner took stands aside until it is told to take it back.
@@ -221,6 +280,18 @@ pub async fn fenced_partition_steps_down_until_reload<H: Harness>(served: &mut S
     assert!(matches!(answer, Err(Error::ProduceTimeout)), "it does not come back by itself: {answer:?}");
     served.engine.reload(&name("jobs")).await.expect("reload");
     assert_eq!(payloads(&served.lease("jobs", 10).await.items), ["a", "b"]);
+}
+
+/// Whoever only asks for the record of a queue leaves its partitions to their owner.
+pub async fn record_is_read_without_taking_the_partitions<H: Harness>(served: &mut Served<H>) {
+    served.create("jobs").await;
+    served.produce("jobs", &["a"]).await;
+    let second = served.second_engine();
+    let record = second.queue(&name("jobs")).await.expect("it is there");
+    assert_eq!(record.name, name("jobs"));
+    assert!(second.overview().await.is_empty(), "it is not open there");
+    assert_eq!(served.produce("jobs", &["b"]).await.partition, 0, "the owner has it still");
+    second.shutdown().await;
 }
 
 /// Time passing does not make a fenced partition take itself back.

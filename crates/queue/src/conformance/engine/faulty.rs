@@ -10,8 +10,8 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::store::{
-    Change, Deadlines, Due, Opened, PartitionId, Pick, Placement, Removed, Result, StoreError, StoreStats,
-    Verdict, WriteMax,
+    Change, Cleared, Deadlines, Dropped, Due, LastOwner, Opened, PartitionId, Pick, Placement, Ready,
+    Removed, Result, StatsAnswer, StoreError, Verdict, WriteMax,
 };
 use crate::{Item, ItemId, PartitionStore, Store};
 
@@ -28,6 +28,8 @@ pub enum Fault {
     Hang,
     /// It answers when [`Faults::release`] is called.
     Held,
+    /// Nothing is done, and that is known when [`Faults::release`] is called.
+    HeldUnavailable,
     /// Another owner has the partition.
     Fenced,
 }
@@ -118,11 +120,22 @@ impl Store for FaultyStore {
         Box::new(FaultyPartition { store, gate: Gate { id: partition.clone(), faults: self.faults.clone() } })
     }
 
-    async fn drop_partition(&self, partition: &PartitionId) -> Result<()> {
-        match self.faults.next("drop", partition.number) {
-            Some(_) => Err(StoreError::Unavailable { operation: "drop", source: "told to".into() }),
-            None => self.store.drop_partition(partition).await,
-        }
+    async fn drop_partition(&self, partition: &PartitionId) -> Result<Dropped> {
+        let gate = Gate { id: partition.clone(), faults: self.faults.clone() };
+        let lost = gate.before("drop").await?;
+        let answer = self.store.drop_partition(partition).await;
+        lost.map_or(answer, Err)
+    }
+
+    async fn last_owner(&self, partition: &PartitionId) -> Result<LastOwner> {
+        self.store.last_owner(partition).await
+    }
+
+    async fn drop_leftover(&self, partition: &PartitionId, last_owner: LastOwner) -> Result<Dropped> {
+        let gate = Gate { id: partition.clone(), faults: self.faults.clone() };
+        let lost = gate.before("drop").await?;
+        let answer = self.store.drop_leftover(partition, last_owner).await;
+        lost.map_or(answer, Err)
     }
 }
 
@@ -132,6 +145,7 @@ struct FaultyPartition {
 }
 
 /// What calls pass before they reach the store.
+#[derive(Clone)]
 struct Gate {
     id: PartitionId,
     faults: Faults,
@@ -153,6 +167,10 @@ impl Gate {
             Some(Fault::Held) => {
                 released.await;
                 Ok(None)
+            }
+            Some(Fault::HeldUnavailable) => {
+                released.await;
+                Err(StoreError::Unavailable { operation, source: source() })
             }
         }
     }
@@ -183,7 +201,7 @@ impl PartitionStore for FaultyPartition {
         faulty!(self, "produce", self.store.produce(items))
     }
 
-    async fn next_ready(&mut self, limit: NonZeroUsize, now: Timestamp) -> Result<Vec<ItemId>> {
+    async fn next_ready(&mut self, limit: NonZeroUsize, now: Timestamp) -> Result<Vec<Ready>> {
         faulty!(self, "next_ready", self.store.next_ready(limit, now))
     }
 
@@ -211,8 +229,8 @@ impl PartitionStore for FaultyPartition {
         faulty!(self, "remove", self.store.remove(ids))
     }
 
-    async fn clear(&mut self, ready: bool, leased: bool, scheduled: bool) -> Result<Removed> {
-        faulty!(self, "clear", self.store.clear(ready, leased, scheduled))
+    async fn clear(&mut self, ready: bool, leased: bool, scheduled: bool, behind: ItemId) -> Result<Cleared> {
+        faulty!(self, "clear", self.store.clear(ready, leased, scheduled, behind))
     }
 
     async fn list(&mut self, scheduled: bool, pivot: ItemId, limit: usize) -> Result<Vec<Item>> {
@@ -223,8 +241,13 @@ impl PartitionStore for FaultyPartition {
         faulty!(self, "deadlines", self.store.deadlines())
     }
 
-    async fn stats(&mut self, now: Timestamp) -> Result<StoreStats> {
-        faulty!(self, "stats", self.store.stats(now))
+    fn stats(&self, now: Timestamp) -> StatsAnswer {
+        let (gate, answer) = (self.gate.clone(), self.store.stats(now));
+        Box::pin(async move {
+            let lost = gate.before("stats").await?;
+            let answer = answer.await;
+            lost.map_or(answer, Err)
+        })
     }
 
     async fn close(&mut self) {

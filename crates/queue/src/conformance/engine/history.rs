@@ -122,7 +122,7 @@ impl Worker {
         };
         let leased = match self.engine.lease(request).await {
             Ok(leased) => leased,
-            Err(Error::LeaseTimeout | Error::Indeterminate { .. }) => return,
+            Err(Error::LeaseTimeout | Error::LeaseUnavailable | Error::Indeterminate { .. }) => return,
             Err(error) => panic!("{error}"),
         };
         self.enter_leases(&leased.items);

@@ -1,5 +1,6 @@
 //! Figures, lists, imports, deletions, clearing, pausing.
 
+use super::faulty::Fault;
 use super::served::{
     HOUR, LATE, MINUTE, PATIENCE, SECOND, SHORT, Served, lease_request, name, new_item, payloads, words,
 };
@@ -251,4 +252,68 @@ pub async fn reload_keeps_everything<H: Harness>(served: &mut Served<H>) {
     served.complete("jobs", &held).await.expect("the lease is still valid");
     served.lease("jobs", 1).await;
     served.assert_nothing_to_lease("jobs").await;
+}
+
+/// Figures that the store takes its time for hold up nobody.
+pub async fn slow_stats_hold_up_nobody<H: Harness>(served: &mut Served<H>) {
+    served.create("jobs").await;
+    served.faults.take_calls("stats");
+    served.faults.always("stats", None, Fault::Held);
+    let engine = served.engine.clone();
+    let stats = tokio::spawn(async move { engine.stats(&name("jobs")).await });
+    served.until(|| async { served.faults.take_calls("stats") == 1 }).await;
+    served.produce("jobs", &["a", "b"]).await;
+    let leased = served.lease("jobs", 1).await;
+    served.complete("jobs", &leased).await.expect("it is held");
+    served.faults.heal();
+    let stats = stats.await.expect("it ends").expect("stats");
+    assert_eq!(stats.partitions[0].counts, Counts { ready: 1, ..Counts::default() });
+}
+
+/// A store that cannot tell the averages is not one that cannot be written.
+pub async fn failed_stats_do_not_fail_the_partition<H: Harness>(served: &mut Served<H>) {
+    served.create("jobs").await;
+    served.produce("jobs", &["a"]).await;
+    served.faults.always("stats", None, Fault::Unavailable);
+    let stats = served.partition_stats("jobs").await;
+    assert_eq!((stats.counts.ready, stats.failures), (1, 0));
+    served.faults.always("open", None, Fault::Unavailable);
+    served.produce("jobs", &["b"]).await;
+    assert_eq!(served.partition_stats("jobs").await.counts.ready, 2);
+}
+
+/// A clear of many items leaves others their turns, and ends although more items come.
+pub async fn clear_of_many_items_lets_others_work<H: Harness>(served: &mut Served<H>) {
+    served.create("jobs").await;
+    let batches = 30 / H::SHORTENED.min(10);
+    for _ in 0..batches {
+        served.produce_items("jobs", vec![new_item("old"); 1_000], PATIENCE).await.expect("produce");
+    }
+    let (clears, produces) = (|| served.faults.take_calls("clear"), || served.faults.take_calls("produce"));
+    let (queue, engine) = (name("jobs"), served.engine.clone());
+    engine.pause(&queue).await.expect("pause");
+    let request =
+        crate::ProduceRequest { queue: queue.clone(), timeout: PATIENCE, items: vec![new_item("new")] };
+    let produce = tokio::spawn(async move { engine.produce(request).await });
+    served.until(|| async { served.stats("jobs").await.produce_waiting == 1 }).await;
+    clears();
+    produces();
+    served.faults.always("clear", None, Fault::Held);
+    let engine = served.engine.clone();
+    let all = ClearRequest { queue: true, destructive: true, scheduled: true };
+    let clear = tokio::spawn(async move { engine.clear(&name("jobs"), all).await });
+    served.until(|| async { clears() == 1 }).await;
+    // The second answer comes when all that was held is on its way.
+    for _ in 0..2 {
+        served.engine.unpause(&queue).await.expect("unpause");
+    }
+    served.faults.release();
+    served.until(|| async { clears() == 1 }).await;
+    assert_eq!(produces(), 1, "it had its turn between two steps");
+    served.faults.heal();
+    produce.await.expect("it ends").expect("it is stored");
+    let removed = clear.await.expect("it ends").expect("clear").ready;
+    let left = served.items("jobs", 0).await.len();
+    assert_eq!(removed + u64::try_from(left).expect("fits"), u64::from(batches) * 1_000 + 1);
+    assert!(left <= 1, "{left} are left");
 }

@@ -1,5 +1,6 @@
 //! What the engine promises over every store.
 
+pub mod answers;
 pub mod changes;
 pub mod concurrency;
 pub mod crowds;
@@ -11,6 +12,7 @@ pub mod leases;
 pub mod management;
 pub mod model;
 pub mod order;
+pub mod takeovers;
 
 mod dice;
 mod faulty;
@@ -61,6 +63,19 @@ macro_rules! queue_conformance {
             leases: lease_finds_what_is_ready_in_any_partition,
             leases: lease_timeout_may_be_chosen_by_the_request,
             leases: bad_requests_are_refused_in_order,
+            answers: answer_ends_at_so_many_bytes_and_the_next_goes_on,
+            answers: one_item_is_answered_however_large,
+            answers: produced_items_go_straight_to_waiting_leases_up_to_so_many_bytes,
+            answers: waiting_lease_gets_what_a_shorter_answer_left,
+            answers: cut_answers_do_not_hide_items_among_expired_ones,
+            answers: lease_without_room_is_refused_and_nothing_is_leased,
+            answers: waiting_lease_without_room_is_refused_and_its_items_stay_ready,
+            answers: answer_is_as_long_as_there_is_room,
+            answers: room_is_shared_by_all_queues,
+            answers: item_larger_than_all_room_is_leased_when_nobody_else_has_any,
+            answers: answer_that_nobody_takes_leaves_its_room,
+            answers: lease_over_a_failing_store_has_its_room_once,
+            answers: crowd_over_the_limit_stays_within_it_and_loses_nothing,
             changes: completed_items_do_not_come_back,
             changes: complete_happens_as_a_whole_or_not_at_all,
             changes: completes_of_one_batch_are_independent,
@@ -91,9 +106,13 @@ macro_rules! queue_conformance {
             death: item_is_declared_dead_once_in_a_request,
             death: item_declared_dead_is_not_returned_in_the_same_turn,
             death: repeated_move_makes_no_second_item,
+            death: repeated_move_makes_no_second_item_of_a_completed_one,
+            death: dead_queue_without_partitions_holds_up_only_the_dying,
             death: dying_items_survive_a_restart,
             inspection: stats_are_true,
             inspection: stats_are_per_partition,
+            inspection: slow_stats_hold_up_nobody,
+            inspection: failed_stats_do_not_fail_the_partition,
             inspection: waiting_requests_are_counted,
             inspection: overview_counts_what_happened,
             inspection: lists_start_at_the_pivot,
@@ -102,6 +121,7 @@ macro_rules! queue_conformance {
             inspection: known_source_id_is_imported_once,
             inspection: items_are_deleted_by_id,
             inspection: clear_takes_what_it_is_told,
+            inspection: clear_of_many_items_lets_others_work,
             inspection: pause_holds_requests_and_serves_figures,
             inspection: reload_keeps_everything,
             management: created_queue_serves_at_once,
@@ -117,6 +137,7 @@ macro_rules! queue_conformance {
             failures: failed_produce_goes_to_another_partition,
             failures: produce_times_out_when_every_partition_fails,
             failures: produce_waits_for_a_partition_to_recover,
+            failures: store_that_takes_no_writes_is_told_also_between_them,
             failures: lost_answer_of_a_produce_is_settled,
             failures: lost_answer_of_a_lease_is_settled,
             failures: lost_answer_of_a_complete_is_settled,
@@ -125,9 +146,19 @@ macro_rules! queue_conformance {
             failures: store_that_hangs_does_not_hang_callers,
             failures: outcome_that_stays_unknown_is_said_to_be,
             failures: client_may_ask_again_after_an_unknown_outcome,
+            failures: lease_of_a_client_that_left_takes_nothing,
+            failures: produce_of_a_client_that_left_stores_nothing,
             failures: fenced_partition_steps_down_until_reload,
+            failures: record_is_read_without_taking_the_partitions,
             failures: fenced_partition_stays_down_when_time_passes,
             failures: two_servers_lose_nothing,
+            takeovers: lease_is_not_settled_by_what_another_server_leased,
+            takeovers: produce_is_not_repeated_when_another_server_completed_it,
+            takeovers: complete_is_not_settled_by_what_another_server_completed,
+            takeovers: create_does_not_drop_what_another_server_stored,
+            takeovers: update_through_another_server_counts_after_a_reload,
+            takeovers: update_through_another_server_counts_after_a_takeover,
+            takeovers: import_is_not_repeated_when_another_server_completed_it,
             failures: lifecycle_goes_on_after_a_failure,
             failures: lost_answers_of_cold_requests_are_settled,
             failures: slow_partition_does_not_block_its_neighbours,

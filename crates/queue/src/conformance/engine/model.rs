@@ -154,7 +154,9 @@ impl<'a, H: Harness> Run<'a, H> {
         };
         match self.served.engine.lease(request).await {
             Ok(leased) => assert_eq!(leased.items, expected, "seed {}: {what}", self.seed),
-            Err(Error::LeaseTimeout) => assert_eq!(expected, [], "seed {}: {what}", self.seed),
+            Err(Error::LeaseTimeout | Error::LeaseUnavailable) => {
+                assert_eq!(expected, [], "seed {}: {what}", self.seed);
+            }
             Err(error) => panic!("seed {}: {what}: {error}", self.seed),
         }
         self.see(queue, expected.iter().map(|item| item.id));

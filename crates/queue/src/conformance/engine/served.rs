@@ -14,7 +14,7 @@ use crate::store::memory::MemoryQueues;
 use crate::{
     Backoff, CompleteRequest, Config, Engine, EngineClock, Error, GivenId, Item, LeaseRequest, Leased,
     ListItems, NamedStore, Namespace, NewItem, PartitionStats, ProduceRequest, Produced, QueueChange,
-    QueueInfo, QueueName, QueueStats, Result, RetryItem, RetryRequest,
+    QueueInfo, QueueName, QueueStats, QueueStore, Result, RetryItem, RetryRequest,
 };
 
 /// Long enough for a loaded store; no case waits for it to pass.
@@ -67,6 +67,11 @@ impl<H: Harness> Served<H> {
         let harness = harness.restart().await;
         self.engine = engine(&harness, &self.faults, &self.config);
         self.harness = Some(harness);
+    }
+
+    /// The records of queues, past the engine.
+    pub(super) fn records(&self) -> Arc<dyn QueueStore> {
+        self.harness.as_ref().expect("a harness is always put back").queues()
     }
 
     /// Another engine over the same store, as a second server would be.
@@ -151,10 +156,10 @@ impl<H: Harness> Served<H> {
             .await
     }
 
-    /// Nothing can be leased now.
+    /// Nothing can be leased now, for whatever reason.
     pub(super) async fn assert_nothing_to_lease(&self, queue: &str) {
         let leased = self.try_lease(queue, 10, SHORT).await;
-        assert!(matches!(leased, Err(Error::LeaseTimeout)), "{leased:?}");
+        assert!(matches!(leased, Err(Error::LeaseTimeout | Error::LeaseUnavailable)), "{leased:?}");
     }
 
     /// A lease that waits in the background; returns once the queue knows of it.
@@ -226,6 +231,19 @@ impl<H: Harness> Served<H> {
             assert!(started.elapsed() < PATIENCE, "it does not happen");
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
+    }
+
+    /// Waits until a queue of one partition has failed and works again.
+    pub(super) async fn until_writable(&self, queue: &str) {
+        let overview = || async {
+            let overviews = self.engine.overview().await;
+            let found = overviews.into_iter().find(|overview| overview.name == name(queue));
+            found.and_then(|overview| overview.partitions.into_iter().next())
+        };
+        self.until(|| async {
+            overview().await.is_some_and(|found| found.last_error.is_some() && found.failures == 0)
+        })
+        .await;
     }
 
     /// Waits until a queue of one partition works and holds nothing but schedules.

@@ -6,8 +6,8 @@ use leasehold_core::Timestamp;
 
 use super::line::{Line, START, at, limit};
 use crate::conformance::Harness;
-use crate::store::{Counts, Deadlines, DueAction, Pick};
-use crate::{Item, ItemState};
+use crate::store::{Cleared, Counts, Deadlines, DueAction, Pick};
+use crate::{Item, ItemId, ItemState};
 
 fn just_after(instant: Timestamp) -> Timestamp {
     instant.saturating_add(Duration::from_micros(1))
@@ -161,6 +161,30 @@ pub async fn removed_items_are_gone_whatever_their_state<H: Harness>() {
     assert_eq!(line.payloads().await, ["kept"]);
 }
 
+/// Step by step: no step is long, each says where the next goes on, and what is not wanted is passed over.
+pub async fn clear_goes_on_where_it_stopped<H: Harness>() {
+    let mut line = Line::<H>::start().await;
+    let held = line.leased("held").await;
+    let mut ids = Vec::new();
+    for _ in 0..25 / H::SHORTENED {
+        ids.extend(line.produced(&["x"; 1_000]).await);
+    }
+    let scheduled = line.scheduled("scheduled", 5).await;
+    line.ready().await;
+    let (mut behind, mut removed) = (Some(ItemId::MIN), 0);
+    while let Some(id) = behind {
+        let cleared = line.owner.clear(true, false, false, id).await.expect("clear");
+        assert!(cleared.removed.ready <= 10_000, "{cleared:?}");
+        removed += cleared.removed.ready;
+        assert!(cleared.next.is_none_or(|next| next > id), "{cleared:?} behind {id:?}");
+        let left = ids.len() - usize::try_from(removed).expect("fits");
+        assert_eq!(line.ready().await, ids[ids.len() - left..], "leases find what is left");
+        behind = cleared.next;
+    }
+    assert_eq!(usize::try_from(removed).expect("fits"), ids.len());
+    assert!(line.find(held).await.is_some() && line.find(scheduled).await.is_some());
+}
+
 /// Each state by itself.
 pub async fn clear_takes_only_what_it_is_told<H: Harness>() {
     for (flags, left) in [
@@ -173,11 +197,9 @@ pub async fn clear_takes_only_what_it_is_told<H: Harness>() {
         line.leased("held").await;
         line.scheduled("scheduled", 5).await;
         let (ready, leased, scheduled) = flags;
-        let removed = line.owner.clear(ready, leased, scheduled).await.expect("clear");
-        assert_eq!(
-            removed,
-            Counts { ready: ready.into(), leased: leased.into(), scheduled: scheduled.into() }
-        );
+        let cleared = line.owner.clear(ready, leased, scheduled, ItemId::MIN).await.expect("clear");
+        let removed = Counts { ready: ready.into(), leased: leased.into(), scheduled: scheduled.into() };
+        assert_eq!(cleared, Cleared { removed, next: None });
         let counts = line.owner.stats(START).await.expect("stats").counts;
         for (state, count) in [
             (ItemState::Ready, counts.ready),

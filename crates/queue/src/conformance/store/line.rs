@@ -114,7 +114,14 @@ impl<H: Harness> Line<H> {
 
     /// The ids that would be leased.
     pub async fn ready_at(&mut self, now: Timestamp) -> Vec<ItemId> {
-        self.owner.next_ready(limit(100_000), now).await.expect("next_ready")
+        let ready = self.owner.next_ready(limit(100_000), now).await.expect("next_ready");
+        ready.into_iter().map(|ready| ready.id).collect()
+    }
+
+    /// What would be leased at the start, and the size that is told of each.
+    pub async fn sizes(&mut self) -> Vec<(ItemId, u32)> {
+        let ready = self.owner.next_ready(limit(100_000), START).await.expect("next_ready");
+        ready.into_iter().map(|ready| (ready.id, ready.bytes)).collect()
     }
 
     /// The verdict on one request.

@@ -9,6 +9,7 @@ pub mod ownership;
 pub mod placement;
 pub mod records;
 pub mod restart;
+pub mod sizes;
 
 mod line;
 
@@ -66,14 +67,22 @@ macro_rules! store_conformance {
             lifecycle: deadlines_are_the_earliest,
             lifecycle: removed_items_are_gone_whatever_their_state,
             lifecycle: clear_takes_only_what_it_is_told,
+            lifecycle: clear_goes_on_where_it_stopped,
             lists: list_starts_at_the_pivot,
             lists: scheduled_items_have_their_own_list,
             lists: counts_and_ages_are_true,
             ownership: second_owner_fences_the_first,
             ownership: owner_may_open_again,
+            ownership: open_tells_whether_another_was_the_owner_meanwhile,
+            ownership: ousted_owner_fetches_nothing,
             ownership: dropped_partition_fences_its_owner_and_is_empty_afterwards,
+            ownership: leftover_is_dropped_unless_somebody_took_it,
             ownership: partitions_do_not_see_each_other,
             ownership: open_tells_what_is_there,
+            sizes: size_is_that_of_payload_and_texts,
+            sizes: size_stays_when_an_item_moves,
+            sizes: size_is_known_to_the_next_owner,
+            sizes: size_is_known_after_a_restart,
             restart: everything_acknowledged_is_there_after_a_restart,
             records: record_reads_back_whole,
             records: name_is_given_once,

@@ -7,7 +7,7 @@ use leasehold_core::Timestamp;
 use super::line::{Line, START, limit};
 use crate::conformance::Harness;
 use crate::store::memory::MemoryStore;
-use crate::store::{Change, PartitionStore, Pick, Store};
+use crate::store::{Change, PartitionStore, Pick, Ready, Store};
 use crate::{Item, ItemId};
 
 /// Steps of one run; `LEASEHOLD_MODEL_STEPS` asks for more.
@@ -144,9 +144,9 @@ impl<H: Harness> Run<H> {
             }
             30..55 => {
                 let wanted = limit(1 + self.random.below(6));
-                let ids = both!(self, next_ready(wanted, now));
+                let ready = both!(self, next_ready(wanted, now));
                 let mut picks = Vec::new();
-                for id in ids {
+                for Ready { id, .. } in ready {
                     picks.push(Pick { id, deadline: self.soon() });
                 }
                 if self.random.chance(10) {
@@ -201,7 +201,7 @@ impl<H: Harness> Run<H> {
             }
             95 => {
                 let flags = (self.random.chance(30), self.random.chance(30), self.random.chance(30));
-                both!(self, clear(flags.0, flags.1, flags.2));
+                both!(self, clear(flags.0, flags.1, flags.2, ItemId::MIN));
             }
             96 => {
                 both!(self, open());

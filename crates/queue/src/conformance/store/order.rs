@@ -13,7 +13,8 @@ pub async fn ready_items_come_in_order<H: Harness>() {
     let mut ids = line.produced(&["a", "b"]).await;
     ids.extend(line.produced(&["c"]).await);
     assert_eq!(line.ready().await, ids);
-    assert_eq!(line.owner.next_ready(limit(2), START).await.expect("next_ready"), ids[..2]);
+    let two = line.owner.next_ready(limit(2), START).await.expect("next_ready");
+    assert_eq!(two.iter().map(|ready| ready.id).collect::<Vec<_>>(), ids[..2]);
     assert_eq!(line.ready().await, ids, "asking takes nothing");
 }
 
@@ -64,7 +65,7 @@ pub async fn ready_items_are_found_behind_many_leased_ones<H: Harness>() {
     while taken.len() < ids.len() {
         let next = line.owner.next_ready(limit(999), START).await.expect("next_ready");
         assert!(!next.is_empty(), "{} of {} were found", taken.len(), ids.len());
-        let picks: Vec<_> = next.iter().map(|id| Pick { id: *id, deadline: at(60) }).collect();
+        let picks: Vec<_> = next.iter().map(|ready| Pick { id: ready.id, deadline: at(60) }).collect();
         let leased = line.owner.lease(&picks).await.expect("lease");
         taken.extend(leased.iter().map(|item| item.id));
     }

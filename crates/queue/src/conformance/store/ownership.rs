@@ -3,7 +3,7 @@
 use super::line::{Line, START, at, limit};
 use crate::ItemId;
 use crate::conformance::Harness;
-use crate::store::{Change, Counts, Deadlines, PartitionId, Pick, StoreError};
+use crate::store::{Change, Counts, Deadlines, Dropped, LastOwner, PartitionId, Pick, StoreError};
 
 fn fenced<T: std::fmt::Debug>(answer: Result<T, StoreError>) {
     assert!(matches!(answer, Err(StoreError::Fenced { .. })), "{answer:?}");
@@ -27,7 +27,7 @@ pub async fn second_owner_fences_the_first<H: Harness>() {
     fenced(first.change(&[&[Change::Extend { id: held, deadline: at(99) }]]).await);
     fenced(first.requeue(&[(held, new_id)]).await);
     fenced(first.remove(&[held]).await);
-    fenced(first.clear(true, true, true).await);
+    fenced(first.clear(true, true, true, ItemId::MIN).await);
 
     let items = second.list(false, ItemId::MIN, 9).await.expect("list");
     assert_eq!(items.iter().map(|item| item.id).collect::<Vec<_>>(), [held, ready]);
@@ -46,6 +46,36 @@ pub async fn owner_may_open_again<H: Harness>() {
     line.owner.remove(&ids).await.expect("still the owner");
 }
 
+/// Only an owner whom nobody replaced may settle by what it finds.
+pub async fn open_tells_whether_another_was_the_owner_meanwhile<H: Harness>() {
+    let mut line = Line::<H>::start().await;
+    let id = line.produced(&["a"]).await[0];
+    let mut second = line.store().partition(&Line::<H>::partition());
+    assert!(line.owner.open().await.expect("open again").is_unbroken);
+    assert!(line.owner.open().await.expect("and again").is_unbroken);
+    assert!(!second.open().await.expect("take over").is_unbroken, "it never had it");
+    fenced(line.owner.fetch(&[id]).await);
+    fenced(line.owner.remove(&[id]).await);
+    assert!(!line.owner.open().await.expect("take back").is_unbroken);
+    assert!(line.owner.open().await.expect("open again").is_unbroken);
+    line.store().drop_partition(&Line::<H>::partition()).await.expect("drop");
+    assert!(!second.open().await.expect("open").is_unbroken);
+}
+
+/// What an owner does not hold any more it does not see either.
+pub async fn ousted_owner_fetches_nothing<H: Harness>() {
+    let mut line = Line::<H>::start().await;
+    let ids = line.produced(&["a"]).await;
+    let unknown = line.id();
+    let mut second = line.store().partition(&Line::<H>::partition());
+    second.open().await.expect("take over");
+    fenced(line.owner.fetch(&[unknown]).await);
+    line.owner.open().await.expect("take back");
+    second.open().await.expect("take over");
+    fenced(line.owner.fetch(&ids).await);
+    assert_eq!(second.fetch(&ids).await.expect("fetch").len(), 1);
+}
+
 /// A new queue of the same name starts with nothing.
 pub async fn dropped_partition_fences_its_owner_and_is_empty_afterwards<H: Harness>() {
     let mut line = Line::<H>::start().await;
@@ -60,6 +90,29 @@ pub async fn dropped_partition_fences_its_owner_and_is_empty_afterwards<H: Harne
     assert_eq!((opened.counts, opened.id_max), (Counts::default(), None));
     fenced(line.owner.produce(&[item]).await);
     assert_eq!(successor.next_ready(limit(9), START).await.expect("next_ready"), []);
+}
+
+/// A left-over partition is dropped; one that somebody has taken since is not.
+pub async fn leftover_is_dropped_unless_somebody_took_it<H: Harness>() {
+    let mut line = Line::<H>::start().await;
+    let (store, partition) = (line.store(), Line::<H>::partition());
+    let other = PartitionId { number: 7, ..partition.clone() };
+    let nobody = store.last_owner(&other).await.expect("look");
+    assert_eq!(store.drop_leftover(&other, nobody).await.expect("drop"), Dropped::Whole, "nothing is left");
+    line.produced(&["kept"]).await;
+    let before = store.last_owner(&partition).await.expect("look");
+    line.owner.open().await.expect("open again");
+    assert_eq!(store.drop_leftover(&partition, before).await.expect("drop"), Dropped::Taken);
+    assert_eq!(store.drop_leftover(&partition, LastOwner(None)).await.expect("drop"), Dropped::Taken);
+    assert_eq!(line.payloads().await, ["kept"]);
+    let item = line.item("late");
+    let last = store.last_owner(&partition).await.expect("look");
+    assert_eq!(store.drop_leftover(&partition, last).await.expect("drop"), Dropped::Whole);
+    fenced(line.owner.produce(&[item]).await);
+    let mut successor = store.partition(&partition);
+    assert_eq!(successor.open().await.expect("open").counts, Counts::default());
+    assert_ne!(store.last_owner(&partition).await.expect("look"), before);
+    assert_ne!(store.last_owner(&partition).await.expect("look"), last, "no owner comes twice");
 }
 
 /// Neither those of other numbers nor those of other queues.

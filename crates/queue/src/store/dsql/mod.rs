@@ -17,7 +17,7 @@ use tokio::sync::Semaphore;
 
 use super::postgres::partition::PostgresPartition;
 use super::postgres::place::Place;
-use super::{PartitionId, PartitionStore, Result, Store, postgres};
+use super::{Dropped, LastOwner, PartitionId, PartitionStore, Result, Store, postgres};
 use schema::Dsql;
 
 pub use queues::DsqlQueues;
@@ -73,8 +73,18 @@ impl Store for DsqlStore {
     }
 
     /// Dropped midway, its owner is fenced, and some of its items may be left; it may be called again.
-    async fn drop_partition(&self, partition: &PartitionId) -> Result<()> {
+    async fn drop_partition(&self, partition: &PartitionId) -> Result<Dropped> {
         let place = self.place(partition);
         place.dialect.drop_partition(&place).await
+    }
+
+    async fn last_owner(&self, partition: &PartitionId) -> Result<LastOwner> {
+        self.place(partition).last_owner().await
+    }
+
+    /// Dropped midway, its owner is fenced, and some of its items may be left; it may be called again.
+    async fn drop_leftover(&self, partition: &PartitionId, last_owner: LastOwner) -> Result<Dropped> {
+        let place = self.place(partition);
+        place.dialect.drop_leftover(&place, last_owner).await
     }
 }

@@ -1,6 +1,7 @@
 //! Makes the tables that are missing, each in a transaction of its own as DSQL wants it, and empties partitions.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use leasehold_txn::tokio_postgres::Row;
@@ -14,10 +15,11 @@ use super::super::postgres::dialect::Dialect;
 use super::super::postgres::errors::{UNDEFINED_TABLE, column, error_of, in_part};
 use super::super::postgres::operations::{DROP, SETUP};
 use super::super::postgres::place::Place;
-use super::statements::{DROP_OWNER, SCHEMA_INDEXES, SCHEMA_STATE, SCHEMA_TABLES};
+use super::super::postgres::remove::last_looked_at;
+use super::statements::{DROP_LEFTOVER, DROP_OWNER, SCHEMA_INDEXES, SCHEMA_STATE, SCHEMA_TABLES};
 use crate::ItemId;
 use crate::store::postgres::values::{IdText, count};
-use crate::store::{PartitionId, Result, WriteMax};
+use crate::store::{Dropped, LastOwner, PartitionId, Result, StoreError, WriteMax};
 
 /// A transaction may change 3,000 rows, and an item has two.
 const ITEMS_MAX: usize = 1_000;
@@ -28,6 +30,9 @@ const BYTES_MAX: usize = 6 << 20;
 const ITEM_BYTES_MAX: usize = 1 << 20;
 /// A key may have 1 KiB; beside the queue and the source id there is a number.
 const KEY_BYTES_MAX: usize = 1_000;
+
+/// How long one call drops items; the next goes on.
+const DROP_TIME: Duration = Duration::from_millis(500);
 
 /// All partitions in the same tables.
 #[derive(Debug)]
@@ -80,20 +85,32 @@ impl Dialect for Dsql {
         self.is_made.store(false, Ordering::Release);
     }
 
-    /// Fences the owner, then deletes the items in as many transactions as it takes, as the owner that came after. Whoever
+    /// Fences the owner, then deletes the items in as many transactions as there is time for, as the owner that came after. Whoever
     /// opens the partition meanwhile fences this, and finds what is left.
-    async fn drop_partition(&self, place: &Place) -> Result<()> {
+    async fn drop_partition(&self, place: &Place) -> Result<Dropped> {
         let queue = place.queue();
         let values: Values<'_> = &[(&queue, Type::TEXT), (&place.number, Type::INT8)];
-        let drop = [Step::new(DROP_OWNER, values)];
-        let rows = match run(place, Pipeline::write(DROP, &drop)).await {
-            Err(error) if error.sqlstate() == Some(UNDEFINED_TABLE) => return Ok(()),
-            rows => rows.map_err(|error| error_of(DROP, error))?,
-        };
-        match rows.first() {
-            Some(row) => empty(place, column(row, "epoch")?).await,
+        match fence(place, Step::new(DROP_OWNER, values)).await? {
+            Some(epoch) => empty(place, epoch).await,
             // Nobody ever opened it.
-            None => Ok(()),
+            None => Ok(Dropped::Whole),
+        }
+    }
+
+    async fn drop_leftover(&self, place: &Place, last_owner: LastOwner) -> Result<Dropped> {
+        let Some(epoch) = last_owner.0.and_then(|epoch| i64::try_from(epoch).ok()) else {
+            // Nobody ever opened it, so there is nothing; unless somebody has since.
+            let is_same = place.last_owner().await? == last_owner;
+            return Ok(if is_same { Dropped::Whole } else { Dropped::Taken });
+        };
+        let queue = place.queue();
+        let values: Values<'_> = &[(&queue, Type::TEXT), (&place.number, Type::INT8), (&epoch, Type::INT8)];
+        let Some(epoch) = fence(place, Step::new(DROP_LEFTOVER, values)).await? else {
+            return Ok(Dropped::Taken);
+        };
+        match empty(place, epoch).await {
+            Err(StoreError::Fenced { .. }) => Ok(Dropped::Taken),
+            emptied => emptied,
         }
     }
 }
@@ -111,11 +128,22 @@ async fn make(place: &Place) -> TxnResult<()> {
     Ok(())
 }
 
-async fn empty(place: &Place, epoch: i64) -> Result<()> {
-    let mut behind = Some(ItemId::MIN);
+/// Fences the owner; the epoch of the one who is to empty the partition, if it has a row.
+async fn fence(place: &Place, step: Step<'_>) -> Result<Option<i64>> {
+    match run(place, Pipeline::write(DROP, &[step])).await {
+        Err(error) if error.sqlstate() == Some(UNDEFINED_TABLE) => Ok(None),
+        Err(error) => Err(error_of(DROP, error)),
+        Ok(rows) => rows.first().map(|row| column(row, "epoch")).transpose(),
+    }
+}
+
+/// In as many transactions as there is time for.
+async fn empty(place: &Place, epoch: i64) -> Result<Dropped> {
+    let started = Instant::now();
+    let mut behind = ItemId::MIN;
     let mut is_first = true;
-    while let Some(id) = behind {
-        let (id, all, len) = (IdText(id), true, count(ITEMS_MAX));
+    loop {
+        let (id, all, len) = (IdText(behind), true, count(ITEMS_MAX));
         let values = [
             (&id as _, Type::TEXT),
             (&all as _, Type::BOOL),
@@ -125,11 +153,15 @@ async fn empty(place: &Place, epoch: i64) -> Result<()> {
         ];
         let rows = place.write(DROP, epoch, &place.statements.clear, &values).await;
         let rows = rows.map_err(|error| in_part(is_first, error))?;
-        let last = rows.first().map(|row| column::<Option<IdText>>(row, "last_id")).transpose()?;
-        behind = last.flatten().map(|id| id.0);
+        match last_looked_at(&rows)? {
+            Some((last, looked_at)) if looked_at == len => behind = last,
+            _ => return Ok(Dropped::Whole),
+        }
+        if started.elapsed() > DROP_TIME {
+            return Ok(Dropped::InPart);
+        }
         is_first = false;
     }
-    Ok(())
 }
 
 async fn run(place: &Place, pipeline: Pipeline<'_>) -> TxnResult<Vec<Row>> {

@@ -18,6 +18,7 @@ const COLUMNS: &str = "item.id, item.source_id, item.is_leased, item.lease_deadl
 const FENCE: usize = 0;
 
 pub(super) const DROP_OWNER: &str = include_str!("sql/drop_owner.sql");
+pub(super) const DROP_LEFTOVER: &str = include_str!("sql/drop_leftover.sql");
 pub(super) const SCHEMA_STATE: &str = include_str!("sql/schema_state.sql");
 /// Each in a transaction of its own.
 pub(super) const SCHEMA_TABLES: [&str; 3] = [
@@ -34,6 +35,7 @@ pub(super) const SCHEMA_INDEXES: [&str; 3] = [
 
 pub(super) fn all() -> Statements {
     Statements {
+        former: include_str!("sql/fence.sql").to_owned(),
         take_over: include_str!("sql/take_over.sql").to_owned(),
         // Nothing is locked, so there is no order to keep.
         touch: None,
@@ -111,6 +113,7 @@ fn fill(template: &str) -> String {
         .replace("{owned}", include_str!("sql/owned.sql").trim_end())
         .replace("{here}", include_str!("sql/here.sql").trim_end())
         .replace("{held}", include_str!("sql/held.sql").trim_end())
+        .replace("{bytes}", include_str!("sql/bytes.sql").trim_end())
         .replace("{content}", include_str!("sql/content.sql").trim_end())
         .replace("{columns}", COLUMNS)
 }
@@ -122,7 +125,7 @@ mod tests {
     #[test]
     fn nothing_is_left_to_fill() {
         let statements = format!("{:?}", all());
-        for placeholder in ["{next", "{owned}", "{here}", "{held}", "{content}", "{columns}"] {
+        for placeholder in ["{next", "{owned}", "{here}", "{held}", "{bytes}", "{content}", "{columns}"] {
             assert!(!statements.contains(placeholder), "{placeholder} in {statements}");
         }
     }

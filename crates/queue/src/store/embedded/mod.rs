@@ -16,12 +16,19 @@ mod runs;
 mod sweep;
 mod tables;
 
-use async_trait::async_trait;
+use std::time::{Duration, Instant};
 
-use super::{PartitionId, PartitionStore, Result, Store, StoreError};
+use async_trait::async_trait;
+use leasehold_embedded::Written;
+
+use super::{Dropped, LastOwner, PartitionId, PartitionStore, Result, Store, StoreError};
 use partition::EmbeddedPartition;
+use tables::{EPOCHS, PARTITIONS};
 
 pub use queues::EmbeddedQueues;
+
+/// How long one call sweeps; the next goes on.
+const SWEEP_TIME: Duration = Duration::from_millis(500);
 
 /// Partitions in a folder. Clones are handles on the same ones.
 #[derive(Clone, Debug)]
@@ -38,6 +45,18 @@ impl EmbeddedStore {
         tables::create(&store).map_err(|error| unwritten("open", error))?;
         Ok(EmbeddedStore { store })
     }
+
+    /// Deletes what dropped partitions have left, as far as there is time.
+    async fn sweep(&self) -> Result<Dropped> {
+        let started = Instant::now();
+        while started.elapsed() < SWEEP_TIME {
+            let is_more = self.store.write(sweep::step).await;
+            if !is_more.map_err(|error| unwritten("drop_partition", error))? {
+                return Ok(Dropped::Whole);
+            }
+        }
+        Ok(Dropped::InPart)
+    }
 }
 
 #[async_trait]
@@ -47,12 +66,37 @@ impl Store for EmbeddedStore {
     }
 
     /// Dropped midway, the rest goes when the next partition is opened or dropped.
-    async fn drop_partition(&self, partition: &PartitionId) -> Result<()> {
-        let failed = |error| unwritten("drop_partition", error);
+    async fn drop_partition(&self, partition: &PartitionId) -> Result<Dropped> {
         let partition = partition.clone();
-        self.store.write(move |write| sweep::forget(write, &partition)).await.map_err(failed)?;
-        while self.store.write(sweep::step).await.map_err(failed)? {}
-        Ok(())
+        let forgotten = self.store.write(move |write| sweep::forget(write, &partition)).await;
+        forgotten.map_err(|error| unwritten("drop_partition", error))?;
+        self.sweep().await
+    }
+
+    async fn last_owner(&self, partition: &PartitionId) -> Result<LastOwner> {
+        let partition = partition.clone();
+        read(&self.store, "last_owner", move |read| {
+            open::last_owner(&read.open_table(PARTITIONS)?, &read.open_table(EPOCHS)?, &partition)
+        })
+        .await
+    }
+
+    /// Dropped midway, the rest goes when the next partition is opened or dropped.
+    async fn drop_leftover(&self, partition: &PartitionId, expected: LastOwner) -> Result<Dropped> {
+        let partition = partition.clone();
+        let forget = move |write: &redb::WriteTransaction| {
+            let last =
+                open::last_owner(&write.open_table(PARTITIONS)?, &write.open_table(EPOCHS)?, &partition)?;
+            match last == expected {
+                false => Ok(Written::Nothing(false)),
+                true => sweep::forget(write, &partition).map(|_| Written::Changed(true)),
+            }
+        };
+        let forgotten = self.store.write(forget).await;
+        match forgotten.map_err(|error| unwritten("drop_partition", error))? {
+            true => self.sweep().await,
+            false => Ok(Dropped::Taken),
+        }
     }
 }
 

@@ -4,16 +4,23 @@ use leasehold_embedded::Written;
 use redb::{Error, ReadTransaction, ReadableTable, WriteTransaction};
 
 use super::contents::unusable;
-use super::record;
+use super::record::{self, Placed};
 use super::tables::{EPOCHS, ITEMS, NUMBERS, PARTITIONS, STATES, id_of, range_of};
 use crate::store::index::Index;
-use crate::store::{PartitionId, Result};
+use crate::store::{LastOwner, PartitionId, Ready, Result};
 
 /// Who owns a partition, and under which number it is in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Claim {
     pub(super) number: u64,
     pub(super) epoch: u64,
+}
+
+impl Claim {
+    /// Whether nobody had the partition in between.
+    pub(super) fn follows(&self, earlier: &Claim) -> bool {
+        self.number == earlier.number && self.epoch == earlier.epoch + 1
+    }
 }
 
 /// Raises the epoch: from here on no earlier owner writes. A partition that is not there is made.
@@ -37,6 +44,21 @@ pub(super) fn claim(write: &WriteTransaction, partition: &PartitionId) -> Result
     Ok(Written::Changed(Claim { number, epoch }))
 }
 
+/// Numbers are never given twice, and epochs of one number only grow.
+pub(super) fn last_owner(
+    partitions: &impl ReadableTable<(&'static str, u32), u64>,
+    epochs: &impl ReadableTable<u64, u64>,
+    partition: &PartitionId,
+) -> Result<LastOwner, Error> {
+    let Some(number) =
+        partitions.get((partition.queue.as_str(), partition.number))?.map(|found| found.value())
+    else {
+        return Ok(LastOwner(None));
+    };
+    let epoch = epochs.get(number)?.map_or(0, |epoch| epoch.value());
+    Ok(LastOwner(Some(u128::from(number) << 64 | u128::from(epoch))))
+}
+
 /// Builds the line from the file, in one pass over both tables. Nobody writes the partition meanwhile: its owner is
 /// waiting for this.
 pub(super) fn line(read: &ReadTransaction, partition: u64) -> Result<Result<Index<()>>, Error> {
@@ -47,7 +69,7 @@ pub(super) fn line(read: &ReadTransaction, partition: u64) -> Result<Result<Inde
         let (key, item) = entry?;
         let key = key.value();
         let id = id_of(&key);
-        let (mut header, source_id) = match record::placed(item.value()) {
+        let Placed { mut header, source_id, bytes } = match record::placed(item.value()) {
             Ok(placed) => placed,
             Err(reason) => return Ok(Err(unusable(id, reason))),
         };
@@ -62,7 +84,7 @@ pub(super) fn line(read: &ReadTransaction, partition: u64) -> Result<Result<Inde
             }
             state = states.next().transpose()?;
         }
-        index.restore(id, header, source_id, ());
+        index.restore(Ready { id, bytes }, header, source_id, ());
     }
     match state {
         Some((key, _)) => Ok(Err(unusable(id_of(&key.value()), "it is missing, and has a state"))),

@@ -10,12 +10,12 @@ use redb::WriteTransaction;
 use super::batch::{Batch, Refused};
 use super::contents::Contents;
 use super::open::{self, Claim};
-use super::tables::ITEMS;
+use super::tables::{EPOCHS, ITEMS};
 use super::{read, sweep, unwritten};
 use crate::store::index::{Header, Index};
 use crate::store::{
-    Change, Deadlines, Due, Opened, PartitionId, PartitionStore, Pick, Placement, Removed, Result,
-    StoreError, StoreStats, Verdict, WriteMax,
+    Change, Cleared, Deadlines, Due, Opened, PartitionId, PartitionStore, Pick, Placement, Ready, Removed,
+    Result, StatsAnswer, StoreError, Verdict, WriteMax,
 };
 use crate::{Item, ItemId};
 
@@ -25,6 +25,8 @@ pub(super) struct EmbeddedPartition {
     store: Store,
     partition: PartitionId,
     hold: Hold,
+    /// The last one it had, whatever became of it since.
+    last_claim: Option<Claim>,
 }
 
 /// Whether the handle owns the partition.
@@ -51,7 +53,7 @@ impl Owned {
 
 impl EmbeddedPartition {
     pub(super) fn new(store: Store, partition: PartitionId) -> Self {
-        EmbeddedPartition { store, partition, hold: Hold::None }
+        EmbeddedPartition { store, partition, hold: Hold::None, last_claim: None }
     }
 
     /// The line, for reading.
@@ -103,16 +105,18 @@ impl EmbeddedPartition {
     /// The items with these ids and headers.
     async fn contents(&self, operation: &'static str, headers: Vec<(ItemId, Header)>) -> Result<Vec<Item>> {
         let Hold::Owned(owned) = &self.hold else { return Err(self.fenced()) };
-        if headers.is_empty() {
-            return Ok(Vec::new());
-        }
-        let number = owned.claim.number;
+        let Claim { number, epoch } = owned.claim;
         let items = read(&self.store, operation, move |transaction| {
+            // The line knows nothing of another owner.
+            let current = transaction.open_table(EPOCHS)?.get(number)?.map(|epoch| epoch.value());
+            if current != Some(epoch) {
+                return Ok(None);
+            }
             let items = transaction.open_table(ITEMS)?;
             let contents = Contents::read(&items, number, headers.iter().map(|(id, _)| *id))?;
-            Ok(contents.items(&headers))
+            Ok(Some(contents.items(&headers)))
         });
-        items.await?
+        items.await?.unwrap_or_else(|| Err(self.fenced()))
     }
 
     fn fenced(&self) -> StoreError {
@@ -164,7 +168,13 @@ impl PartitionStore for EmbeddedPartition {
         });
         let (line, sweep_is_needed) = found.await?;
         let line = line?;
-        let opened = Opened { counts: line.counts(), id_max: line.id_max(), deadlines: line.deadlines() };
+        let opened = Opened {
+            counts: line.counts(),
+            id_max: line.id_max(),
+            deadlines: line.deadlines(),
+            is_unbroken: self.last_claim.is_some_and(|last| claim.follows(&last)),
+        };
+        self.last_claim = Some(claim);
         self.hold = Hold::Owned(Box::new(Owned { claim, line }));
         if sweep_is_needed && let Err(error) = self.store.submit(sweep::step, drop).await {
             tracing::warn!(
@@ -190,7 +200,7 @@ impl PartitionStore for EmbeddedPartition {
         Ok(placements)
     }
 
-    async fn next_ready(&mut self, limit: NonZeroUsize, now: Timestamp) -> Result<Vec<ItemId>> {
+    async fn next_ready(&mut self, limit: NonZeroUsize, now: Timestamp) -> Result<Vec<Ready>> {
         Ok(self.line("next_ready")?.next_ready(limit, now))
     }
 
@@ -247,13 +257,13 @@ impl PartitionStore for EmbeddedPartition {
         Ok(removed)
     }
 
-    async fn clear(&mut self, ready: bool, leased: bool, scheduled: bool) -> Result<Removed> {
+    async fn clear(&mut self, ready: bool, leased: bool, scheduled: bool, behind: ItemId) -> Result<Cleared> {
         let mut owned = self.take("clear")?;
         let mut batch = owned.batch();
-        let (removed, found) = owned.line.clear(ready, leased, scheduled);
+        let (cleared, found) = owned.line.clear(ready, leased, scheduled, behind);
         batch.delete(&found);
         self.commit("clear", owned, batch).await?;
-        Ok(removed)
+        Ok(cleared)
     }
 
     async fn list(&mut self, scheduled: bool, pivot: ItemId, limit: usize) -> Result<Vec<Item>> {
@@ -266,8 +276,8 @@ impl PartitionStore for EmbeddedPartition {
         Ok(self.line("deadlines")?.deadlines())
     }
 
-    async fn stats(&mut self, now: Timestamp) -> Result<StoreStats> {
-        Ok(self.line("stats")?.stats(now))
+    fn stats(&self, now: Timestamp) -> StatsAnswer {
+        Box::pin(std::future::ready(self.line("stats").map(|line| line.stats(now))))
     }
 
     async fn close(&mut self) {

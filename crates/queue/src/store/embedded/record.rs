@@ -40,13 +40,25 @@ pub(super) fn with_header(record: &[u8], header: &Header) -> Result<Vec<u8>, Mal
     Ok(changed)
 }
 
-/// The header an item had when it was placed, and its source id.
-pub(super) fn placed(record: &[u8]) -> Result<(Header, Option<&str>), Malformed> {
+/// What a record tells without its payload.
+#[derive(Debug)]
+pub(super) struct Placed<'a> {
+    /// The header the item had when it was placed.
+    pub(super) header: Header,
+    pub(super) source_id: Option<&'a str>,
+    /// What its producer gave, payload and all.
+    pub(super) bytes: u32,
+}
+
+/// What a line needs to know of an item.
+pub(super) fn placed(record: &[u8]) -> Result<Placed<'_>, Malformed> {
     let mut fields = Fields::new(record);
     let header = header(&mut fields)?;
     fields.i32()?;
     let source_id = fields.flag()?.then(|| fields.text()).transpose()?;
-    Ok((header, source_id))
+    let texts = fields.text()?.len() + fields.text()?.len() + fields.text()?.len();
+    let bytes = u32::try_from(texts + fields.rest().len()).unwrap_or(u32::MAX);
+    Ok(Placed { header, source_id, bytes })
 }
 
 /// The item of a record, with the header it has now. Its payload is a part of the record, not a copy.
@@ -189,8 +201,9 @@ mod tests {
         #[test]
         fn item_reads_back_whole(stored in items()) {
             let record = encoded(&stored);
-            let (header, source_id) = placed(&record).expect("a record of ours");
+            let Placed { header, source_id, bytes } = placed(&record).expect("a record of ours");
             prop_assert_eq!(source_id, stored.source_id.as_deref());
+            prop_assert_eq!(bytes as usize, stored.content_bytes());
             prop_assert_eq!(item(stored.id, &record, &header).expect("a record of ours"), stored);
         }
 

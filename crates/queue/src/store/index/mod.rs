@@ -9,14 +9,18 @@ mod sorted;
 
 use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroUsize;
+use std::ops::Bound;
 use std::time::Duration;
 
 use leasehold_core::Timestamp;
 
 use sorted::SortedSet;
 
-use super::{Counts, Deadlines, Pick, Placement, Removed, StoreStats};
+use super::{Cleared, Counts, Deadlines, Pick, Placement, Ready, Removed, StoreStats};
 use crate::{Item, ItemId, ItemState, is_past};
+
+/// Items that one step of a clear looks at.
+const CLEAR_LEN: usize = 10_000;
 
 /// The items of a partition; `C` is what is kept of each beside its place and times.
 #[derive(Debug)]
@@ -27,6 +31,8 @@ pub(crate) struct Index<C> {
     leased: SortedSet<(Timestamp, ItemId)>,
     /// By the time to become ready.
     scheduled: SortedSet<(Timestamp, ItemId)>,
+    /// The same by id, for lists.
+    scheduled_ids: SortedSet<ItemId>,
     /// By expire deadline: all that are not scheduled and can expire.
     expiring: SortedSet<(Timestamp, ItemId)>,
     source_ids: HashMap<ItemId, Box<str>>,
@@ -86,6 +92,8 @@ impl Header {
 #[derive(Debug)]
 struct Entry<C> {
     header: Header,
+    /// As [`Ready`] tells them.
+    bytes: u32,
     content: C,
 }
 
@@ -96,6 +104,7 @@ impl<C> Default for Index<C> {
             ready: SortedSet::default(),
             leased: SortedSet::default(),
             scheduled: SortedSet::default(),
+            scheduled_ids: SortedSet::default(),
             expiring: SortedSet::default(),
             source_ids: HashMap::new(),
             by_source_id: HashMap::new(),
@@ -163,22 +172,26 @@ impl<C> Index<C> {
             }
             self.keep_source_id(item.id, source_id.as_str().into());
         }
-        self.insert(item.id, Entry { header: Header::of(item), content });
+        self.insert(item.id, Entry { header: Header::of(item), bytes: Ready::of(item).bytes, content });
         Placement::Placed
     }
 
     /// Adds an item as it was found in the file.
     #[cfg(feature = "embedded")]
-    pub(crate) fn restore(&mut self, id: ItemId, header: Header, source_id: Option<&str>, content: C) {
+    pub(crate) fn restore(&mut self, ready: Ready, header: Header, source_id: Option<&str>, content: C) {
+        let Ready { id, bytes } = ready;
         if let Some(source_id) = source_id {
             self.keep_source_id(id, source_id.into());
         }
-        self.insert(id, Entry { header, content });
+        self.insert(id, Entry { header, bytes, content });
     }
 
-    pub(crate) fn next_ready(&self, limit: NonZeroUsize, now: Timestamp) -> Vec<ItemId> {
-        let live = |id: &&ItemId| !is_past(self.entries[id].header.expire_deadline, now);
-        self.ready.iter().filter(live).take(limit.get()).copied().collect()
+    pub(crate) fn next_ready(&self, limit: NonZeroUsize, now: Timestamp) -> Vec<Ready> {
+        let live = |id: &ItemId| {
+            let Entry { header, bytes, .. } = &self.entries[id];
+            (!is_past(header.expire_deadline, now)).then_some(Ready { id: *id, bytes: *bytes })
+        };
+        self.ready.iter().filter_map(live).take(limit.get()).collect()
     }
 
     /// Leases those that are ready; their ids and what they are now.
@@ -226,28 +239,31 @@ impl<C> Index<C> {
         (removed, found)
     }
 
-    pub(crate) fn clear(&mut self, ready: bool, leased: bool, scheduled: bool) -> (Removed, Vec<ItemId>) {
-        let mut ids: Vec<ItemId> = Vec::new();
-        if ready {
-            ids.extend(self.ready.iter());
-        }
-        if leased {
-            ids.extend(self.leased.iter().map(|(_, id)| *id));
-        }
-        if scheduled {
-            ids.extend(self.scheduled.iter().map(|(_, id)| *id));
-        }
-        self.remove(&ids)
+    /// Deletes those of the next items that have one of the states; their ids too.
+    pub(crate) fn clear(
+        &mut self,
+        ready: bool,
+        leased: bool,
+        scheduled: bool,
+        behind: ItemId,
+    ) -> (Cleared, Vec<ItemId>) {
+        let is_wanted = |state| match state {
+            ItemState::Ready => ready,
+            ItemState::Leased => leased,
+            ItemState::Scheduled => scheduled,
+        };
+        let next = self.entries.range((Bound::Excluded(behind), Bound::Unbounded)).take(CLEAR_LEN);
+        let looked_at: Vec<_> = next.map(|(id, entry)| (*id, is_wanted(entry.header.state))).collect();
+        let next = looked_at.last().filter(|_| looked_at.len() == CLEAR_LEN).map(|(id, _)| *id);
+        let ids: Vec<_> = looked_at.into_iter().filter(|(_, wanted)| *wanted).map(|(id, _)| id).collect();
+        let (removed, found) = self.remove(&ids);
+        (Cleared { removed, next }, found)
     }
 
     /// Ids from the pivot on: of scheduled items, or of all others.
     pub(crate) fn list(&self, scheduled: bool, pivot: ItemId, limit: usize) -> Vec<ItemId> {
         if scheduled {
-            let mut ids: Vec<_> =
-                self.scheduled.iter().map(|(_, id)| *id).filter(|id| *id >= pivot).collect();
-            ids.sort_unstable();
-            ids.truncate(limit);
-            return ids;
+            return self.scheduled_ids.iter_from(pivot).take(limit).copied().collect();
         }
         let here =
             |(id, entry): (&ItemId, &Entry<C>)| (entry.header.state != ItemState::Scheduled).then_some(*id);
@@ -298,6 +314,7 @@ impl<C> Index<C> {
             }
             ItemState::Scheduled => {
                 self.scheduled.insert((header.when, id));
+                self.scheduled_ids.insert(id);
                 return;
             }
         }
@@ -316,6 +333,7 @@ impl<C> Index<C> {
             }
             ItemState::Scheduled => {
                 self.scheduled.remove((header.when, id));
+                self.scheduled_ids.remove(id);
                 return;
             }
         }

@@ -36,6 +36,15 @@ impl<T: Ord + Copy> SortedSet<T> {
         self.chunks.values().flatten()
     }
 
+    /// From the first that is not below the value.
+    pub(super) fn iter_from(&self, value: T) -> impl Iterator<Item = &T> {
+        let bound = self.bound_of(value).unwrap_or(value);
+        let mut chunks = self.chunks.range(bound..).map(|(_, chunk)| chunk);
+        let first = chunks.next();
+        let begins = first.map_or(0, |chunk| chunk.partition_point(|one| *one < value));
+        first.into_iter().flat_map(move |chunk| chunk.range(begins..)).chain(chunks.flatten())
+    }
+
     /// Adds a value, unless it is there.
     pub(super) fn insert(&mut self, value: T) {
         let Some(bound) = self.bound_of(value) else {
@@ -150,6 +159,9 @@ mod tests {
                 prop_assert_eq!(set.len(), model.len());
             }
             prop_assert!(set.iter().eq(model.iter()));
+            for value in (0..2_001).step_by(97) {
+                prop_assert!(set.iter_from(value).eq(model.range(value..)), "from {}", value);
+            }
         }
     }
 

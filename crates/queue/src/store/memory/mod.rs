@@ -9,8 +9,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 
-use super::{PartitionId, PartitionStore, Result, Store};
-use partition::{MemoryPartition, Shared};
+use super::{Dropped, LastOwner, PartitionId, PartitionStore, Result, Store};
+use partition::{Epochs, MemoryPartition, Shared};
 
 pub use queues::MemoryQueues;
 
@@ -18,6 +18,7 @@ pub use queues::MemoryQueues;
 #[derive(Clone, Debug, Default)]
 pub struct MemoryStore {
     partitions: Arc<Mutex<HashMap<PartitionId, Arc<Mutex<Shared>>>>>,
+    epochs: Epochs,
 }
 
 impl MemoryStore {
@@ -32,13 +33,32 @@ impl MemoryStore {
 impl Store for MemoryStore {
     fn partition(&self, partition: &PartitionId) -> Box<dyn PartitionStore> {
         let shared = self.partitions.lock().entry(partition.clone()).or_default().clone();
-        Box::new(MemoryPartition::new(partition.clone(), shared))
+        Box::new(MemoryPartition::new(partition.clone(), shared, self.epochs.clone()))
     }
 
-    async fn drop_partition(&self, partition: &PartitionId) -> Result<()> {
+    async fn drop_partition(&self, partition: &PartitionId) -> Result<Dropped> {
         if let Some(shared) = self.partitions.lock().remove(partition) {
             shared.lock().empty();
         }
-        Ok(())
+        Ok(Dropped::Whole)
     }
+
+    async fn last_owner(&self, partition: &PartitionId) -> Result<LastOwner> {
+        Ok(last_owner(self.partitions.lock().get(partition)))
+    }
+
+    async fn drop_leftover(&self, partition: &PartitionId, expected: LastOwner) -> Result<Dropped> {
+        let mut partitions = self.partitions.lock();
+        if last_owner(partitions.get(partition)) != expected {
+            return Ok(Dropped::Taken);
+        }
+        if let Some(shared) = partitions.remove(partition) {
+            shared.lock().empty();
+        }
+        Ok(Dropped::Whole)
+    }
+}
+
+fn last_owner(shared: Option<&Arc<Mutex<Shared>>>) -> LastOwner {
+    LastOwner(shared.and_then(|shared| shared.lock().epoch()).map(u128::from))
 }

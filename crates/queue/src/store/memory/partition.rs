@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -10,8 +11,8 @@ use parking_lot::Mutex;
 
 use crate::store::index::{Header, Index};
 use crate::store::{
-    Change, Deadlines, Due, Opened, PartitionId, PartitionStore, Pick, Placement, Removed, Result,
-    StoreError, StoreStats, Verdict, WriteMax,
+    Change, Cleared, Deadlines, Due, Opened, PartitionId, PartitionStore, Pick, Placement, Ready, Removed,
+    Result, StatsAnswer, StoreError, Verdict, WriteMax,
 };
 use crate::{Item, ItemId};
 
@@ -19,14 +20,28 @@ use crate::{Item, ItemId};
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     index: Index<Box<Content>>,
-    /// Raised by whoever opens the partition: an earlier owner's writes are refused.
-    epoch: u64,
+    /// Of whoever opened the partition last: an earlier owner's writes are refused. None if nobody did.
+    epoch: Option<u64>,
 }
 
 impl Shared {
     /// Forgets everything, and every owner.
     pub(super) fn empty(&mut self) {
-        *self = Shared { epoch: self.epoch + 1, ..Shared::default() };
+        *self = Shared::default();
+    }
+
+    pub(super) fn epoch(&self) -> Option<u64> {
+        self.epoch
+    }
+}
+
+/// Gives out epochs, none of them twice, not even to a partition that was dropped and made anew.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Epochs(Arc<AtomicU64>);
+
+impl Epochs {
+    fn next(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed)
     }
 }
 
@@ -79,13 +94,14 @@ impl Content {
 pub(super) struct MemoryPartition {
     partition: PartitionId,
     shared: Arc<Mutex<Shared>>,
+    epochs: Epochs,
     /// None until it is opened.
     epoch: Option<u64>,
 }
 
 impl MemoryPartition {
-    pub(super) fn new(partition: PartitionId, shared: Arc<Mutex<Shared>>) -> Self {
-        MemoryPartition { partition, shared, epoch: None }
+    pub(super) fn new(partition: PartitionId, shared: Arc<Mutex<Shared>>, epochs: Epochs) -> Self {
+        MemoryPartition { partition, shared, epochs, epoch: None }
     }
 
     fn read<T>(&self, read: impl FnOnce(&Index<Box<Content>>) -> T) -> Result<T> {
@@ -95,7 +111,7 @@ impl MemoryPartition {
     /// Reads are refused to an earlier owner too: what it would see is not its own.
     fn write<T>(&self, write: impl FnOnce(&mut Index<Box<Content>>) -> T) -> Result<T> {
         let mut shared = self.shared.lock();
-        if self.epoch != Some(shared.epoch) {
+        if self.epoch.is_none() || self.epoch != shared.epoch {
             return Err(StoreError::Fenced { partition: self.partition.clone() });
         }
         Ok(write(&mut shared.index))
@@ -116,17 +132,23 @@ impl PartitionStore for MemoryPartition {
 
     async fn open(&mut self) -> Result<Opened> {
         let mut shared = self.shared.lock();
-        shared.epoch += 1;
-        self.epoch = Some(shared.epoch);
+        let is_unbroken = self.epoch.is_some() && self.epoch == shared.epoch;
+        shared.epoch = Some(self.epochs.next());
+        self.epoch = shared.epoch;
         let index = &shared.index;
-        Ok(Opened { counts: index.counts(), id_max: index.id_max(), deadlines: index.deadlines() })
+        Ok(Opened {
+            counts: index.counts(),
+            id_max: index.id_max(),
+            deadlines: index.deadlines(),
+            is_unbroken,
+        })
     }
 
     async fn produce(&mut self, items: &[Item]) -> Result<Vec<Placement>> {
         self.write(|index| items.iter().map(|item| index.place(item, Box::new(Content::of(item)))).collect())
     }
 
-    async fn next_ready(&mut self, limit: NonZeroUsize, now: Timestamp) -> Result<Vec<ItemId>> {
+    async fn next_ready(&mut self, limit: NonZeroUsize, now: Timestamp) -> Result<Vec<Ready>> {
         self.read(|index| index.next_ready(limit, now))
     }
 
@@ -157,8 +179,8 @@ impl PartitionStore for MemoryPartition {
         self.write(|index| index.remove(ids).0)
     }
 
-    async fn clear(&mut self, ready: bool, leased: bool, scheduled: bool) -> Result<Removed> {
-        self.write(|index| index.clear(ready, leased, scheduled).0)
+    async fn clear(&mut self, ready: bool, leased: bool, scheduled: bool, behind: ItemId) -> Result<Cleared> {
+        self.write(|index| index.clear(ready, leased, scheduled, behind).0)
     }
 
     async fn list(&mut self, scheduled: bool, pivot: ItemId, limit: usize) -> Result<Vec<Item>> {
@@ -169,8 +191,8 @@ impl PartitionStore for MemoryPartition {
         self.read(Index::deadlines)
     }
 
-    async fn stats(&mut self, now: Timestamp) -> Result<StoreStats> {
-        self.read(|index| index.stats(now))
+    fn stats(&self, now: Timestamp) -> StatsAnswer {
+        Box::pin(std::future::ready(self.read(|index| index.stats(now))))
     }
 
     async fn close(&mut self) {

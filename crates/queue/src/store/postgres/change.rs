@@ -9,6 +9,7 @@ use leasehold_txn::tokio_postgres::types::Type;
 
 use super::errors::{column, in_part, too_large, unavailable};
 use super::fates::{End, Fate, Fates};
+use super::item_row;
 use super::operations::CHANGE;
 use super::partition::PostgresPartition;
 use super::values::{IdText, Instant, count};
@@ -134,12 +135,12 @@ fn note(partition: &mut PostgresPartition, fates: &Fates, rows: &[Row]) -> Resul
     }
     let mut ready = Vec::with_capacity(rows.len());
     for row in rows {
-        if let Some(id) = column::<Option<IdText>>(row, "id")? {
-            ready.push((id.0, column::<Instant>(row, "expire_deadline")?.0));
+        if column::<Option<IdText>>(row, "id")?.is_some() {
+            ready.push(item_row::ready(row)?);
         }
     }
-    ready.sort_unstable();
-    ready.iter().for_each(|(id, expire_deadline)| partition.window.enter(*id, *expire_deadline));
+    ready.sort_unstable_by_key(|(ready, _)| ready.id);
+    ready.iter().for_each(|(ready, expire_deadline)| partition.window.enter(*ready, *expire_deadline));
     Ok(())
 }
 

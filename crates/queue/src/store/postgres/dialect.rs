@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use leasehold_txn::Policy;
 
 use super::place::Place;
-use crate::store::{PartitionId, Result, WriteMax};
+use crate::store::{Dropped, LastOwner, PartitionId, Result, WriteMax};
 
 #[async_trait]
 pub(in crate::store) trait Dialect: Debug + Send + Sync + 'static {
@@ -25,5 +25,8 @@ pub(in crate::store) trait Dialect: Debug + Send + Sync + 'static {
     fn forget(&self);
 
     /// Drops the items of a partition, and fences its owner.
-    async fn drop_partition(&self, place: &Place) -> Result<()>;
+    async fn drop_partition(&self, place: &Place) -> Result<Dropped>;
+
+    /// The same unless somebody has taken it over since.
+    async fn drop_leftover(&self, place: &Place, last_owner: LastOwner) -> Result<Dropped>;
 }

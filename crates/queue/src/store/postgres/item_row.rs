@@ -1,13 +1,14 @@
 //! A row of items.
 
 use bytes::Bytes;
+use leasehold_core::Timestamp;
 use leasehold_txn::tokio_postgres::Row;
 use leasehold_txn::tokio_postgres::types::FromSql;
 
-use super::errors::unusable;
+use super::errors::{column, unusable};
 use super::values::{IdText, Instant};
 use crate::Item;
-use crate::store::Result;
+use crate::store::{Ready, Result};
 
 /// The item in a row of the columns that `statements.rs` lists. NULL stands for empty in what Querator wrote.
 pub(super) fn item(row: &Row) -> Result<Item> {
@@ -32,6 +33,13 @@ pub(super) fn item(row: &Row) -> Result<Item> {
 
 pub(super) fn items(rows: &[Row]) -> Result<Vec<Item>> {
     rows.iter().map(item).collect()
+}
+
+/// A ready item and its expire deadline, of statements that tell of those alone.
+pub(super) fn ready(row: &Row) -> Result<(Ready, Timestamp)> {
+    let id: IdText = column(row, "id")?;
+    let bytes = u32::try_from(column::<i64>(row, "bytes")?).unwrap_or(u32::MAX);
+    Ok((Ready { id: id.0, bytes }, column::<Instant>(row, "expire_deadline")?.0))
 }
 
 fn cell<'a, T: FromSql<'a>>(row: &'a Row, index: usize) -> Result<T> {

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use leasehold_core::Timestamp;
 use leasehold_txn::tokio_postgres::types::Type;
 
-use super::errors::{column, in_part};
+use super::errors::in_part;
 use super::item_row;
 use super::operations::{LEASE, NEXT_READY};
 use super::partition::PostgresPartition;
 use super::values::{IdText, Instant, count};
-use crate::store::{Pick, Result};
+use crate::store::{Pick, Ready, Result};
 use crate::{Item, ItemId};
 
 /// Answered from memory unless the window has run out.
@@ -18,7 +18,7 @@ pub(super) async fn next_ready(
     partition: &mut PostgresPartition,
     limit: usize,
     now: Timestamp,
-) -> Result<Vec<ItemId>> {
+) -> Result<Vec<Ready>> {
     partition.epoch()?;
     loop {
         let found = partition.window.next(limit, now);
@@ -33,10 +33,7 @@ async fn read_on(partition: &mut PostgresPartition, cursor: ItemId, wanted: usiz
     let (cursor, limit) = (IdText(cursor), count(wanted));
     let values = [(&cursor as _, Type::TEXT), (&limit as _, Type::INT8)];
     let rows = partition.read(NEXT_READY, |statements| &statements.next_ready, &values).await?;
-    let ready: Result<Vec<_>> = rows
-        .iter()
-        .map(|row| Ok((column::<IdText>(row, "id")?.0, column::<Instant>(row, "expire_deadline")?.0)))
-        .collect();
+    let ready: Result<Vec<_>> = rows.iter().map(item_row::ready).collect();
     partition.window.read(wanted, ready?.into_iter());
     Ok(())
 }

@@ -13,11 +13,11 @@ use super::values::{IdText, count};
 use crate::store::Result;
 use crate::{Item, ItemId};
 
-pub(super) async fn fetch(partition: &PostgresPartition, ids: &[ItemId]) -> Result<Vec<Item>> {
+pub(super) async fn fetch(partition: &mut PostgresPartition, ids: &[ItemId]) -> Result<Vec<Item>> {
     let texts: Vec<_> = ids.iter().map(|id| IdText(*id)).collect();
     let len = count(texts.len());
     let values = [(&texts as _, Type::TEXT_ARRAY), (&len as _, Type::INT8)];
-    let rows = partition.read(FETCH, |statements| &statements.fetch, &values).await?;
+    let rows = partition.read_owned(FETCH, |statements| &statements.fetch, &values).await?;
     let found: HashMap<ItemId, Item> =
         item_row::items(&rows)?.into_iter().map(|item| (item.id, item)).collect();
     Ok(ids.iter().filter_map(|id| found.get(id).cloned()).collect())

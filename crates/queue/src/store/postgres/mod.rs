@@ -18,7 +18,7 @@ pub(in crate::store) mod partition;
 pub(in crate::store) mod place;
 mod produce;
 pub(in crate::store) mod queues;
-mod remove;
+pub(in crate::store) mod remove;
 mod requeue;
 mod schema;
 pub(in crate::store) mod script;
@@ -36,7 +36,7 @@ use async_trait::async_trait;
 use leasehold_txn::Pool;
 use tokio::sync::Semaphore;
 
-use super::{PartitionId, PartitionStore, Result, Store};
+use super::{Dropped, LastOwner, PartitionId, PartitionStore, Result, Store};
 use partition::PostgresPartition;
 use place::Place;
 use schema::Postgres;
@@ -108,8 +108,18 @@ impl Store for PostgresStore {
     }
 
     /// Dropped midway, the partition is gone or is not.
-    async fn drop_partition(&self, partition: &PartitionId) -> Result<()> {
+    async fn drop_partition(&self, partition: &PartitionId) -> Result<Dropped> {
         let place = self.place(partition);
         place.dialect.drop_partition(&place).await
+    }
+
+    async fn last_owner(&self, partition: &PartitionId) -> Result<LastOwner> {
+        self.place(partition).last_owner().await
+    }
+
+    /// Dropped midway, the partition is gone or is not.
+    async fn drop_leftover(&self, partition: &PartitionId, last_owner: LastOwner) -> Result<Dropped> {
+        let place = self.place(partition);
+        place.dialect.drop_leftover(&place, last_owner).await
     }
 }

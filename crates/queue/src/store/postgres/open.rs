@@ -15,8 +15,15 @@ use crate::store::{Counts, Opened, Result};
 /// How often tables are made again that somebody dropped in between.
 const TRIES: u32 = 3;
 
+/// What a takeover changed.
+pub(super) struct Taken {
+    pub(super) epoch: i64,
+    /// The epoch of the owner before, if that is known.
+    pub(super) replaced: Option<i64>,
+}
+
 /// Takes the partition over and reads what is there: a new epoch and the counts.
-pub(super) async fn open(place: &Place) -> Result<(i64, Opened)> {
+pub(super) async fn open(place: &Place) -> Result<(Taken, Opened)> {
     let mut tries = 1;
     loop {
         place.dialect.ensure(place).await.map_err(as_unavailable)?;
@@ -37,6 +44,7 @@ async fn take_over(place: &Place) -> TxnResult<Vec<Vec<Row>>> {
     let (queue, statements, floors) = (place.queue(), &place.statements, Floors::none());
     let owner = place.config.owner.replace('\0', "");
     let take_over: [Value<'_>; 3] = [(&queue, Type::TEXT), (&place.number, Type::INT8), (&owner, Type::TEXT)];
+    let former = &take_over[..2];
     let (lease, expire, enqueue, may_lack) = floor_values(&floors);
     let opened = place.where_to_read(&queue);
     let mut deadlines = opened.clone();
@@ -47,24 +55,28 @@ async fn take_over(place: &Place) -> TxnResult<Vec<Vec<Row>>> {
         (&may_lack as _, Type::BOOL),
     ]);
     let mut steps: Vec<Step<'_>> = statements.touch.iter().map(|touch| Step::new(touch, &[])).collect();
+    steps.push(Step::new(&statements.former, former));
     steps.push(Step::new(&statements.take_over, &take_over));
     steps.extend(statements.opened.steps(&opened));
     steps.extend(statements.deadlines.steps(&deadlines));
     Pipeline::write(OPEN, &steps).query(&place.pool, &place.policy(place.config.open_timeout)).await
 }
 
-fn read(mut answers: Vec<Vec<Row>>) -> Result<(i64, Opened)> {
+fn read(mut answers: Vec<Vec<Row>>) -> Result<(Taken, Opened)> {
     // In the order of sending; what came before has nothing to tell.
-    let mut last =
-        || answers.pop().and_then(|rows| rows.into_iter().next()).expect("each of the three has a row");
-    let (deadlines, opened, taken) = (last(), last(), last());
+    let mut last = || answers.pop().and_then(|rows| rows.into_iter().next());
+    let [deadlines, opened, taken] =
+        [last(), last(), last()].map(|row| row.expect("each of the three has a row"));
+    let former = last();
     let id_max: Option<IdText> = column(&opened, "id_max")?;
     let opened = Opened {
         counts: counts(&opened)?,
         id_max: id_max.map(|id| id.0),
         deadlines: deadlines_of(&deadlines)?,
+        is_unbroken: false,
     };
-    Ok((column(&taken, "epoch")?, opened))
+    let replaced = former.map(|row| column(&row, "epoch")).transpose()?;
+    Ok((Taken { epoch: column(&taken, "epoch")?, replaced }, opened))
 }
 
 /// The counts in a row.

@@ -17,8 +17,8 @@ use super::upkeep::Upkeep;
 use super::window::Window;
 use super::{change, due, lease, list, open, produce, remove, requeue, stats};
 use crate::store::{
-    Change, Deadlines, Due, Opened, PartitionStore, Pick, Placement, Removed, Result, StoreError, StoreStats,
-    Verdict, WriteMax,
+    Change, Cleared, Deadlines, Due, Opened, PartitionStore, Pick, Placement, Ready, Removed, Result,
+    StatsAnswer, StoreError, Verdict, WriteMax,
 };
 use crate::{Item, ItemId};
 
@@ -28,6 +28,8 @@ pub(in crate::store) struct PostgresPartition {
     /// None until it is opened, and again after a write whose outcome is not known: only a new epoch tells what became
     /// of it.
     epoch: Option<i64>,
+    /// The last one it was told, whatever became of it since.
+    last_epoch: Option<i64>,
     pub(super) window: Window,
     pub(super) floors: Floors,
     pub(super) upkeep: Upkeep,
@@ -36,7 +38,8 @@ pub(in crate::store) struct PostgresPartition {
 impl PostgresPartition {
     pub(in crate::store) fn new(place: Arc<Place>, permits: Arc<Semaphore>) -> Self {
         let upkeep = Upkeep::new(place.clone(), permits);
-        PostgresPartition { place, epoch: None, window: Window::new(), floors: Floors::none(), upkeep }
+        let (window, floors) = (Window::new(), Floors::none());
+        PostgresPartition { place, epoch: None, last_epoch: None, window, floors, upkeep }
     }
 
     /// Runs a write of the owner. Dropped midway, or with an unknown outcome, the handle is nobody's until it is opened.
@@ -66,6 +69,21 @@ impl PostgresPartition {
         self.place.read(operation, script(&self.place.statements), values).await
     }
 
+    /// Reads what is surely the owner's: nobody had taken over when it was read.
+    pub(in crate::store) async fn read_owned(
+        &mut self,
+        operation: Operation,
+        script: fn(&Statements) -> &Script,
+        values: &[Value<'_>],
+    ) -> Result<Vec<Row>> {
+        let epoch = self.epoch()?;
+        let answer = self.place.read_owned(operation, epoch, script(&self.place.statements), values).await;
+        if matches!(answer, Err(StoreError::Fenced { .. })) {
+            self.epoch = None;
+        }
+        answer
+    }
+
     /// Tells a write that found no row from one that was not the owner's.
     pub(in crate::store) async fn assert_owned(&mut self, operation: Operation) -> Result<()> {
         let asserted = self.place.assert_owned(operation, self.epoch()?).await;
@@ -88,8 +106,9 @@ impl PartitionStore for PostgresPartition {
 
     async fn open(&mut self) -> Result<Opened> {
         self.epoch = None;
-        let (epoch, opened) = open::open(&self.place).await?;
-        self.epoch = Some(epoch);
+        let (taken, mut opened) = open::open(&self.place).await?;
+        opened.is_unbroken = taken.replaced.is_some() && taken.replaced == self.last_epoch;
+        (self.epoch, self.last_epoch) = (Some(taken.epoch), Some(taken.epoch));
         self.window = if opened.counts.ready == 0 { Window::at_tail() } else { Window::new() };
         self.floors = Floors::of(&opened.deadlines);
         self.upkeep.opened(&opened.counts);
@@ -100,7 +119,7 @@ impl PartitionStore for PostgresPartition {
         produce::produce(self, items).await
     }
 
-    async fn next_ready(&mut self, limit: NonZeroUsize, now: Timestamp) -> Result<Vec<ItemId>> {
+    async fn next_ready(&mut self, limit: NonZeroUsize, now: Timestamp) -> Result<Vec<Ready>> {
         lease::next_ready(self, limit.get(), now).await
     }
 
@@ -128,8 +147,8 @@ impl PartitionStore for PostgresPartition {
         remove::remove(self, ids).await
     }
 
-    async fn clear(&mut self, ready: bool, leased: bool, scheduled: bool) -> Result<Removed> {
-        remove::clear(self, ready, leased, scheduled).await
+    async fn clear(&mut self, ready: bool, leased: bool, scheduled: bool, behind: ItemId) -> Result<Cleared> {
+        remove::clear(self, ready, leased, scheduled, behind).await
     }
 
     async fn list(&mut self, scheduled: bool, pivot: ItemId, limit: usize) -> Result<Vec<Item>> {
@@ -140,8 +159,12 @@ impl PartitionStore for PostgresPartition {
         due::deadlines(self).await
     }
 
-    async fn stats(&mut self, now: Timestamp) -> Result<StoreStats> {
-        stats::stats(self, now).await
+    fn stats(&self, now: Timestamp) -> StatsAnswer {
+        let (epoch, place) = (self.epoch(), self.place.clone());
+        Box::pin(async move {
+            epoch?;
+            stats::stats(&place, now).await
+        })
     }
 
     async fn close(&mut self) {

@@ -10,10 +10,11 @@ use leasehold_txn::{Operation, Pipeline, Policy, Pool, Step, Values};
 
 use super::Config;
 use super::dialect::Dialect;
-use super::errors::{column, partition_error};
+use super::errors::{UNDEFINED_TABLE, column, error_of, partition_error};
+use super::operations::SETUP;
 use super::script::Script;
-use super::statements::{OWNS, Statements};
-use crate::store::{PartitionId, Result, StoreError, WriteMax};
+use super::statements::{LAST_OWNER, OWNS, Statements};
+use crate::store::{LastOwner, PartitionId, Result, StoreError, WriteMax};
 
 /// A value of a statement.
 pub(in crate::store) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
@@ -85,6 +86,27 @@ impl Place {
         Ok(script.answer(self.run(Pipeline::read(operation, &steps), operation).await?))
     }
 
+    /// The same, and whether the epoch was still the partition's afterwards; one round trip. Epochs never come back.
+    pub(in crate::store) async fn read_owned(
+        &self,
+        operation: Operation,
+        epoch: i64,
+        script: &Script,
+        values: &[Value<'_>],
+    ) -> Result<Vec<Row>> {
+        let queue = self.queue();
+        let mut all = self.where_to_read(&queue);
+        all.extend(values.iter().cloned());
+        let mut steps = script.steps(&all);
+        let owner: Values<'_> = &[(&queue, Type::TEXT), (&self.number, Type::INT8), (&epoch, Type::INT8)];
+        steps.push(Step::new(OWNS, owner));
+        let mut answers = self.run(Pipeline::read(operation, &steps), operation).await?;
+        match answers.pop().is_none_or(|rows| rows.is_empty()) {
+            true => Err(self.fenced()),
+            false => Ok(script.answer(answers)),
+        }
+    }
+
     /// The first values of every read.
     pub(in crate::store) fn where_to_read<'a>(&'a self, queue: &'a &'a str) -> Vec<Value<'a>> {
         match self.dialect.shares_tables() {
@@ -105,6 +127,18 @@ impl Place {
         }
     }
 
+    /// Who took the partition over last.
+    pub(in crate::store) async fn last_owner(&self) -> Result<LastOwner> {
+        let queue = self.queue();
+        let values: Values<'_> = &[(&queue, Type::TEXT), (&self.number, Type::INT8)];
+        let steps = [Step::new(LAST_OWNER, values)];
+        match Pipeline::read(SETUP, &steps).query(&self.pool, &self.policy(self.config.timeout)).await {
+            Err(error) if error.sqlstate() == Some(UNDEFINED_TABLE) => Ok(LastOwner(None)),
+            Err(error) => Err(error_of(SETUP, error)),
+            Ok(answers) => last_owner(answers.first().and_then(|rows| rows.first())),
+        }
+    }
+
     pub(in crate::store) async fn run(
         &self,
         pipeline: Pipeline<'_>,
@@ -117,6 +151,12 @@ impl Place {
     pub(in crate::store) fn policy(&self, timeout: Duration) -> Policy {
         self.dialect.retries().until(Deadline::after(timeout))
     }
+}
+
+/// Of the row of a partition's owner.
+pub(in crate::store) fn last_owner(row: Option<&Row>) -> Result<LastOwner> {
+    let epoch = row.map(|row| column::<i64>(row, "epoch")).transpose()?;
+    Ok(LastOwner(epoch.map(|epoch| u128::from(epoch.unsigned_abs()))))
 }
 
 /// Whether the fence of a script found the epoch.

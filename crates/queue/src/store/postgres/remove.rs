@@ -8,11 +8,10 @@ use super::open::counts;
 use super::operations::{CLEAR, REMOVE};
 use super::partition::PostgresPartition;
 use super::values::{IdText, count};
-use super::window::Window;
 use crate::ItemId;
-use crate::store::{Removed, Result};
+use crate::store::{Cleared, Removed, Result};
 
-/// How many rows one statement of a clear deletes: short enough for others to get their turn.
+/// How many rows one step of a clear looks at: short enough for others to get their turn.
 const CLEAR_LEN: usize = 10_000;
 
 pub(super) async fn remove(partition: &mut PostgresPartition, ids: &[ItemId]) -> Result<Removed> {
@@ -39,36 +38,40 @@ fn add(total: &mut Removed, removed: Removed) {
     total.scheduled += removed.scheduled;
 }
 
-/// Statement by statement. When a later one fails, what the earlier ones deleted is gone: the outcome is unknown until
-/// the partition is opened again.
+/// One statement: it looks at so many rows, whether they are wanted or not.
 pub(super) async fn clear(
     partition: &mut PostgresPartition,
     ready: bool,
     leased: bool,
     scheduled: bool,
-) -> Result<Removed> {
-    let mut total = Removed::default();
-    let len = partition.place.write_max().items.min(CLEAR_LEN);
-    let mut cursor = Some(ItemId::MIN);
-    while let Some(behind) = cursor {
-        let (behind, limit) = (IdText(behind), count(len));
-        let values = [
-            (&behind as _, Type::TEXT),
-            (&ready as _, Type::BOOL),
-            (&leased as _, Type::BOOL),
-            (&scheduled as _, Type::BOOL),
-            (&limit as _, Type::INT8),
-        ];
-        let answer = partition.write(CLEAR, |statements| &statements.clear, &values).await;
-        let rows = answer.map_err(|error| in_part(total == Removed::default(), error))?;
-        let removed = removed(partition, &rows)?;
-        add(&mut total, removed);
-        cursor = column::<Option<IdText>>(&rows[0], "last_id")?.map(|id| id.0);
+    behind: ItemId,
+) -> Result<Cleared> {
+    let limit = count(partition.place.write_max().items.min(CLEAR_LEN));
+    let first = IdText(behind);
+    let values = [
+        (&first as _, Type::TEXT),
+        (&ready as _, Type::BOOL),
+        (&leased as _, Type::BOOL),
+        (&scheduled as _, Type::BOOL),
+        (&limit as _, Type::INT8),
+    ];
+    let rows = partition.write(CLEAR, |statements| &statements.clear, &values).await?;
+    let removed = removed(partition, &rows)?;
+    let last = last_looked_at(&rows)?;
+    if let Some((last, _)) = last
+        && ready
+    {
+        partition.window.leave_between(behind, last);
     }
-    if ready {
-        partition.window = Window::at_tail();
-    }
-    Ok(total)
+    Ok(Cleared { removed, next: last.filter(|(_, len)| *len == limit).map(|(last, _)| last) })
+}
+
+/// The last row that a clear has looked at, if any, and how many it were.
+pub(in crate::store) fn last_looked_at(rows: &[Row]) -> Result<Option<(ItemId, i64)>> {
+    let row = rows.first().expect("an aggregate has a row in any case");
+    let last = column::<Option<IdText>>(row, "last_id")?;
+    let len = column::<i64>(row, "looked_at")?;
+    Ok(last.map(|last| (last.0, len)))
 }
 
 fn removed(partition: &mut PostgresPartition, rows: &[Row]) -> Result<Removed> {

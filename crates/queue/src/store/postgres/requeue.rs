@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use leasehold_core::Timestamp;
 use leasehold_txn::tokio_postgres::types::Type;
 
-use super::errors::{column, in_part};
+use super::errors::in_part;
+use super::item_row;
 use super::operations::REQUEUE;
 use super::partition::PostgresPartition;
-use super::values::{IdText, Instant, count};
+use super::values::{IdText, count};
 use crate::ItemId;
 use crate::store::Result;
 
@@ -35,18 +35,15 @@ async fn requeue_some(partition: &mut PostgresPartition, moves: &[(ItemId, ItemI
     if rows.is_empty() {
         partition.assert_owned(REQUEUE).await?;
     }
-    let mut moved: Vec<(ItemId, Timestamp)> = Vec::with_capacity(rows.len());
-    for row in &rows {
-        moved.push((column::<IdText>(row, "id")?.0, column::<Instant>(row, "expire_deadline")?.0));
-    }
-    moved.sort_unstable();
+    let mut moved = rows.iter().map(item_row::ready).collect::<Result<Vec<_>>>()?;
+    moved.sort_unstable_by_key(|(ready, _)| ready.id);
     partition.window.leave(moves.iter().map(|(id, _)| *id));
-    for (id, expire_deadline) in &moved {
-        partition.window.enter(*id, *expire_deadline);
+    for (ready, expire_deadline) in &moved {
+        partition.window.enter(*ready, *expire_deadline);
         // A schedule did not count while it waited.
         partition.floors.expires_at(*expire_deadline);
     }
     partition.upkeep.wore(moved.len());
-    let took_effect: HashSet<ItemId> = moved.into_iter().map(|(id, _)| id).collect();
+    let took_effect: HashSet<ItemId> = moved.into_iter().map(|(ready, _)| ready.id).collect();
     Ok(moves.iter().map(|(_, new_id)| *new_id).filter(|new_id| took_effect.contains(new_id)).collect())
 }

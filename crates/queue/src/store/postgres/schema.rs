@@ -2,17 +2,17 @@
 
 use async_trait::async_trait;
 use leasehold_txn::tokio_postgres::types::Type;
-use leasehold_txn::{Operation, Pipeline, Policy, Result as TxnResult, Step, Values};
+use leasehold_txn::{Abort, Failure, Operation, Pipeline, Policy, Result as TxnResult, Step, Values};
 
 use super::dialect::Dialect;
 use super::errors::{UNDEFINED_TABLE, column, error_of};
 use super::operations::{DROP, SETUP};
-use super::place::Place;
+use super::place::{Place, last_owner};
 use super::statements::{
-    DROP_OWNER, SCHEMA_LOCK, SCHEMA_PARTITIONS, SCHEMA_QUEUE, SCHEMA_STATE, TableStatements,
+    DROP_OWNER, FORMER, SCHEMA_LOCK, SCHEMA_PARTITIONS, SCHEMA_QUEUE, SCHEMA_STATE, TableStatements,
 };
 use super::table::Table;
-use crate::store::{PartitionId, Result, StoreError, WriteMax};
+use crate::store::{Dropped, LastOwner, PartitionId, Result, StoreError, WriteMax};
 
 /// Before the queue's name in the comment of its table, so that a comment of somebody else is told apart.
 const COMMENT_PREFIX: &str = "items of queue ";
@@ -29,6 +29,15 @@ struct State {
     has_items: bool,
     has_partitions: bool,
     comment: Option<String>,
+}
+
+impl State {
+    /// Whether the table is that of another queue, whose name has the same hash.
+    fn is_foreign(&self, queue: &str) -> bool {
+        self.comment.as_ref().is_some_and(|comment| {
+            comment.starts_with(COMMENT_PREFIX) && *comment != format!("{COMMENT_PREFIX}{queue}")
+        })
+    }
 }
 
 impl Postgres {
@@ -59,8 +68,12 @@ impl Dialect for Postgres {
     /// Nothing was remembered.
     fn forget(&self) {}
 
-    async fn drop_partition(&self, place: &Place) -> Result<()> {
+    async fn drop_partition(&self, place: &Place) -> Result<Dropped> {
         drop_partition(self, place).await
+    }
+
+    async fn drop_leftover(&self, place: &Place, last_owner: LastOwner) -> Result<Dropped> {
+        drop_leftover(self, place, last_owner).await
     }
 }
 
@@ -130,23 +143,59 @@ async fn make_comment(postgres: &Postgres, place: &Place, comment: &str) -> TxnR
 }
 
 /// Drops the table of a partition and forgets its owner, who is fenced by that.
-async fn drop_partition(postgres: &Postgres, place: &Place) -> Result<()> {
+async fn drop_partition(postgres: &Postgres, place: &Place) -> Result<Dropped> {
     let queue = place.queue();
     let owner = [(&queue as _, Type::TEXT), (&place.number as _, Type::INT8)];
     let state = state(postgres, place).await?;
-    let foreign = state.comment.is_some_and(|comment| {
-        comment.starts_with(COMMENT_PREFIX) && comment != format!("{COMMENT_PREFIX}{queue}")
-    });
     let mut steps = vec![Step::new(SCHEMA_LOCK, &[])];
-    if !foreign {
+    if !state.is_foreign(queue) {
         steps.push(Step::new(&postgres.statements.drop_items, &[]));
     }
     if state.has_partitions {
         steps.push(Step::new(DROP_OWNER, &owner));
     }
     match run(place, DROP, &steps).await {
-        Err(error) if error.sqlstate() == Some(UNDEFINED_TABLE) => Ok(()),
-        dropped => dropped.map_err(|error| error_of(DROP, error)),
+        Err(error) if error.sqlstate() == Some(UNDEFINED_TABLE) => Ok(Dropped::Whole),
+        dropped => dropped.map(|()| Dropped::Whole).map_err(|error| error_of(DROP, error)),
+    }
+}
+
+/// The table is locked before it is looked who owns it: nobody takes it over between the look and the drop.
+async fn drop_leftover(postgres: &Postgres, place: &Place, expected: LastOwner) -> Result<Dropped> {
+    let queue = place.queue();
+    let state = state(postgres, place).await?;
+    let has_items = state.has_items && !state.is_foreign(queue);
+    if !has_items && expected == LastOwner(None) {
+        return Ok(Dropped::Whole);
+    }
+    let policy = place.policy(place.config.open_timeout);
+    let dropped = leasehold_txn::run(&place.pool, DROP, &policy, |transaction| {
+        let statements = &postgres.statements;
+        Box::pin(async move {
+            transaction.batch_execute(SCHEMA_LOCK).await?;
+            if !state.has_partitions {
+                transaction.batch_execute(SCHEMA_PARTITIONS).await?;
+            }
+            if has_items {
+                transaction.batch_execute(&statements.lock_items).await?;
+            }
+            let former = transaction.query_opt(FORMER, &[&queue, &place.number]).await?;
+            if last_owner(former.as_ref()).map_err(|_| Abort::Condition(()))? != expected {
+                return Err(Abort::Condition(()));
+            }
+            if has_items {
+                transaction.batch_execute(&statements.drop_items).await?;
+            }
+            transaction.execute(DROP_OWNER, &[&queue, &place.number]).await?;
+            Ok(())
+        })
+    });
+    match dropped.await {
+        Ok(()) => Ok(Dropped::Whole),
+        Err(Failure::Condition(())) => Ok(Dropped::Taken),
+        // Somebody else dropped it meanwhile.
+        Err(Failure::Transaction(error)) if error.sqlstate() == Some(UNDEFINED_TABLE) => Ok(Dropped::Taken),
+        Err(Failure::Transaction(error)) => Err(error_of(DROP, error)),
     }
 }
 

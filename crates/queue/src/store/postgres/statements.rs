@@ -8,6 +8,8 @@ const COLUMNS: &str = "item.id, item.source_id, item.is_leased, item.lease_deadl
      item.enqueue_at, item.created_at, item.attempts, item.max_attempts, item.reference, item.encoding, item.kind, \
      item.payload";
 
+pub(super) const FORMER: &str = include_str!("sql/former.sql");
+pub(super) const LAST_OWNER: &str = include_str!("sql/last_owner.sql");
 pub(super) const OWNS: &str = include_str!("sql/owns.sql");
 pub(super) const DROP_OWNER: &str = include_str!("sql/drop_owner.sql");
 pub(super) const SCHEMA_STATE: &str = include_str!("sql/schema_state.sql");
@@ -18,6 +20,8 @@ pub(super) const SCHEMA_PARTITIONS: &str = include_str!("sql/schema_partitions.s
 /// What every dialect has.
 #[derive(Debug)]
 pub(in crate::store) struct Statements {
+    /// The epoch of the owner that is about to be replaced; no row if there is none.   $1 queue   $2 partition
+    pub(in crate::store) former: String,
     /// Makes the caller the owner; one row with the new epoch.   $1 queue   $2 partition   $3 owner
     pub(in crate::store) take_over: String,
     /// Goes before it where locks are taken in an order.
@@ -54,6 +58,7 @@ impl Statements {
         let fill = |template: &str| fill(template, table);
         let one = |template: &str| Script::one(fill(template));
         Statements {
+            former: FORMER.to_owned(),
             take_over: include_str!("sql/take_over.sql").to_owned(),
             touch: Some(fill(include_str!("sql/touch.sql"))),
             opened: one(include_str!("sql/opened.sql")),
@@ -86,6 +91,7 @@ impl Statements {
 pub(super) struct TableStatements {
     pub(super) schema_items: String,
     pub(super) schema_comment: String,
+    pub(super) lock_items: String,
     pub(super) drop_items: String,
 }
 
@@ -94,6 +100,7 @@ impl TableStatements {
         TableStatements {
             schema_items: fill(include_str!("sql/schema_items.sql"), table),
             schema_comment: fill(include_str!("sql/schema_comment.sql"), table),
+            lock_items: fill(include_str!("sql/lock_items.sql"), table),
             drop_items: fill(include_str!("sql/drop_items.sql"), table),
         }
     }
@@ -108,6 +115,7 @@ fn fill(template: &str, table: &Table) -> String {
         .replace("{is_ready}", include_str!("sql/is_ready.sql").trim_end())
         .replace("{is_held}", include_str!("sql/is_held.sql").trim_end())
         .replace("{is_unscheduled}", include_str!("sql/is_unscheduled.sql").trim_end())
+        .replace("{bytes}", include_str!("sql/bytes.sql").trim_end())
         .replace("{items}", &table.items())
         .replace("{columns}", COLUMNS);
     for kind in ["src", "sch", "dln", "exp"] {
@@ -125,7 +133,7 @@ mod tests {
         let partition = crate::store::PartitionId { queue: "orders".parse().expect("a name"), number: 3 };
         let table = Table::of(&partition);
         let statements = format!("{:?} {:?}", Statements::new(&table), TableStatements::new(&table));
-        for placeholder in ["{items}", "{owned}", "{is_", "{columns}", "{index"] {
+        for placeholder in ["{items}", "{owned}", "{is_", "{bytes}", "{columns}", "{index"] {
             assert!(!statements.contains(placeholder), "{placeholder} in {statements}");
         }
     }

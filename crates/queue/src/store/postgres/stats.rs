@@ -3,20 +3,25 @@
 use std::time::Duration;
 
 use leasehold_core::Timestamp;
+use leasehold_txn::Pipeline;
 use leasehold_txn::tokio_postgres::types::Type;
 
-use super::errors::column;
+use super::errors::{column, partition_error};
 use super::open::counts;
 use super::operations::STATS;
-use super::partition::PostgresPartition;
+use super::place::Place;
 use super::values::Instant;
 use crate::store::{Result, StoreStats};
 
-/// Reads every row.
-pub(super) async fn stats(partition: &PostgresPartition, now: Timestamp) -> Result<StoreStats> {
-    let now = Instant(now);
-    let values = [(&now as _, Type::TIMESTAMPTZ)];
-    let rows = partition.read(STATS, |statements| &statements.stats, &values).await?;
+/// Reads every row, so it may take as long as opening does.
+pub(super) async fn stats(place: &Place, now: Timestamp) -> Result<StoreStats> {
+    let (now, queue) = (Instant(now), place.queue());
+    let mut values = place.where_to_read(&queue);
+    values.push((&now, Type::TIMESTAMPTZ));
+    let script = &place.statements.stats;
+    let policy = place.policy(place.config.open_timeout);
+    let answers = Pipeline::read(STATS, &script.steps(&values)).query(&place.pool, &policy).await;
+    let rows = script.answer(answers.map_err(|error| partition_error(STATS, &place.partition, error))?);
     let row = rows.first().expect("an aggregate has a row in any case");
     let mean = |name| column::<i64>(row, name).map(|micros| micros.unsigned_abs());
     Ok(StoreStats {

@@ -1,9 +1,11 @@
 //! The next ready items, in memory: a lease needs no query to find them.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use leasehold_core::Timestamp;
 
+use crate::store::Ready;
 use crate::{Item, ItemId, ItemState, is_past};
 
 /// How many are read ahead.
@@ -14,10 +16,17 @@ pub(super) const LEN_WANTED: usize = 4_096;
 /// dead rows lie before it does not matter.
 #[derive(Debug)]
 pub(super) struct Window {
-    /// Ids and expire deadlines.
-    ready: BTreeMap<ItemId, Timestamp>,
+    ready: BTreeMap<ItemId, Waiting>,
     cursor: ItemId,
     reaches_tail: bool,
+}
+
+/// What is known of a ready item.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    expire_deadline: Timestamp,
+    /// As [`Ready`] tells them.
+    bytes: u32,
 }
 
 impl Window {
@@ -32,9 +41,9 @@ impl Window {
     }
 
     /// The first ready items that are not past their expire deadline.
-    pub(super) fn next(&self, limit: usize, now: Timestamp) -> Vec<ItemId> {
-        let live = self.ready.iter().filter(|(_, expire_deadline)| !is_past(**expire_deadline, now));
-        live.take(limit).map(|(id, _)| *id).collect()
+    pub(super) fn next(&self, limit: usize, now: Timestamp) -> Vec<Ready> {
+        let live = self.ready.iter().filter(|(_, waiting)| !is_past(waiting.expire_deadline, now));
+        live.take(limit).map(|(id, waiting)| Ready { id: *id, bytes: waiting.bytes }).collect()
     }
 
     /// What to read so that `limit` items can be told: ids behind this one, and how many. None if all are known.
@@ -44,25 +53,25 @@ impl Window {
         }
         if self.ready.len() >= LEN_WANTED {
             // They wait for their end, not for a lease.
-            self.ready.retain(|_, expire_deadline| !is_past(*expire_deadline, now));
+            self.ready.retain(|_, waiting| !is_past(waiting.expire_deadline, now));
         }
         let room = LEN_WANTED.saturating_sub(self.ready.len());
         Some((self.cursor, room.max(limit - found)))
     }
 
     /// Takes in what was read; fewer than were wanted means there are no more.
-    pub(super) fn read(&mut self, wanted: usize, rows: impl ExactSizeIterator<Item = (ItemId, Timestamp)>) {
+    pub(super) fn read(&mut self, wanted: usize, rows: impl ExactSizeIterator<Item = (Ready, Timestamp)>) {
         self.reaches_tail = rows.len() < wanted;
-        for (id, expire_deadline) in rows {
-            self.keep(id, expire_deadline);
+        for (ready, expire_deadline) in rows {
+            self.keep(ready, expire_deadline);
         }
     }
 
     /// An item became ready at the tail. Its id may have been drawn before that of one that was stored earlier: what is
     /// before the cursor is never read again, so it is kept in any case.
-    pub(super) fn enter(&mut self, id: ItemId, expire_deadline: Timestamp) {
-        if id < self.cursor || (self.reaches_tail && self.ready.len() < LEN_WANTED) {
-            self.keep(id, expire_deadline);
+    pub(super) fn enter(&mut self, ready: Ready, expire_deadline: Timestamp) {
+        if ready.id < self.cursor || (self.reaches_tail && self.ready.len() < LEN_WANTED) {
+            self.keep(ready, expire_deadline);
         } else {
             self.reaches_tail = false;
         }
@@ -71,7 +80,7 @@ impl Window {
     /// An item was stored.
     pub(super) fn place(&mut self, item: &Item) {
         if item.state() == ItemState::Ready {
-            self.enter(item.id, item.expire_deadline);
+            self.enter(Ready::of(item), item.expire_deadline);
         }
     }
 
@@ -82,8 +91,17 @@ impl Window {
         }
     }
 
-    fn keep(&mut self, id: ItemId, expire_deadline: Timestamp) {
-        self.ready.insert(id, expire_deadline);
+    /// None of those behind one id, up to another, is ready any more.
+    pub(super) fn leave_between(&mut self, behind: ItemId, last: ItemId) {
+        if behind < last {
+            let bounds = (Bound::Excluded(behind), Bound::Included(last));
+            let gone: Vec<ItemId> = self.ready.range(bounds).map(|(id, _)| *id).collect();
+            self.leave(gone.into_iter());
+        }
+    }
+
+    fn keep(&mut self, Ready { id, bytes }: Ready, expire_deadline: Timestamp) {
+        self.ready.insert(id, Waiting { expire_deadline, bytes });
         self.cursor = self.cursor.max(id);
     }
 }
@@ -98,12 +116,17 @@ mod tests {
         ItemId::from_bytes(bytes)
     }
 
+    /// Each has a size of its own.
+    fn ready(number: u32) -> Ready {
+        Ready { id: id(number), bytes: number }
+    }
+
     const NOW: Timestamp = Timestamp::from_millis(1_000);
     const LATER: Timestamp = Timestamp::from_millis(2_000);
     const PAST: Timestamp = Timestamp::from_millis(999);
 
     fn read(window: &mut Window, wanted: usize, numbers: std::ops::Range<u32>) {
-        let rows: Vec<_> = numbers.map(|number| (id(number), LATER)).collect();
+        let rows: Vec<_> = numbers.map(|number| (ready(number), LATER)).collect();
         window.read(wanted, rows.into_iter());
     }
 
@@ -112,8 +135,8 @@ mod tests {
         let mut window = Window::new();
         assert_eq!(window.missing(1, 0, NOW), Some((ItemId::MIN, LEN_WANTED)));
         read(&mut window, LEN_WANTED, 1..3);
-        window.enter(id(9), LATER);
-        assert_eq!(window.next(9, NOW), [id(1), id(2), id(9)]);
+        window.enter(ready(9), LATER);
+        assert_eq!(window.next(9, NOW), [ready(1), ready(2), ready(9)]);
         assert_eq!(window.missing(9, 3, NOW), None);
     }
 
@@ -121,8 +144,8 @@ mod tests {
     fn what_enters_before_the_tail_is_known_is_left_to_be_read() {
         let mut window = Window::new();
         read(&mut window, 2, 1..3);
-        window.enter(id(9), LATER);
-        assert_eq!(window.next(9, NOW), [id(1), id(2)]);
+        window.enter(ready(9), LATER);
+        assert_eq!(window.next(9, NOW), [ready(1), ready(2)]);
         assert_eq!(window.missing(9, 2, NOW), Some((id(2), LEN_WANTED - 2)));
     }
 
@@ -131,7 +154,7 @@ mod tests {
         let mut window = Window::at_tail();
         let len = u32::try_from(LEN_WANTED).expect("fits");
         for number in 1..=len + 5 {
-            window.enter(id(number), LATER);
+            window.enter(ready(number), LATER);
         }
         assert_eq!(window.ready.len(), LEN_WANTED);
         window.leave((1..=len).map(id));
@@ -143,17 +166,27 @@ mod tests {
         let mut window = Window::at_tail();
         let len = u32::try_from(LEN_WANTED).expect("fits");
         for number in 2..=len + 2 {
-            window.enter(id(number), LATER);
+            window.enter(ready(number), LATER);
         }
-        window.enter(id(1), LATER);
-        assert_eq!(window.next(2, NOW), [id(1), id(2)]);
+        window.enter(ready(1), LATER);
+        assert_eq!(window.next(2, NOW), [ready(1), ready(2)]);
+    }
+
+    #[test]
+    fn cleared_ids_are_not_ready_and_those_around_them_are() {
+        let mut window = Window::new();
+        read(&mut window, LEN_WANTED, 1..9);
+        window.leave_between(id(2), id(5));
+        assert_eq!(window.next(9, NOW), [1, 2, 6, 7, 8].map(ready));
+        window.leave_between(id(6), id(6));
+        assert_eq!(window.next(9, NOW).len(), 5);
     }
 
     #[test]
     fn window_full_of_expired_items_makes_room() {
         let mut window = Window::at_tail();
         for number in 1..=u32::try_from(LEN_WANTED).expect("fits") + 1 {
-            window.enter(id(number), PAST);
+            window.enter(ready(number), PAST);
         }
         assert_eq!(window.next(1, NOW), []);
         assert_eq!(window.missing(1, 0, NOW).map(|(_, wanted)| wanted), Some(LEN_WANTED));

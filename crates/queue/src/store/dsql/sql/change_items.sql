@@ -12,4 +12,5 @@ UPDATE leasehold_items AS item
  WHERE {here} AND item.id = ANY ($4::text[]) AND item.id = wanted.id AND wanted.fate <> 'same' AND {owned}
    AND (SELECT count(*) FROM leasehold_items AS item WHERE {held}) = $5
 RETURNING 1::bigint AS owned, $5::bigint AS held, item.expire_deadline,
-          CASE WHEN NOT item.is_gone AND NOT item.is_leased AND item.enqueue_at IS NULL THEN item.id END AS id
+          CASE WHEN NOT item.is_gone AND NOT item.is_leased AND item.enqueue_at IS NULL THEN item.id END AS id,
+          CASE WHEN NOT item.is_gone AND NOT item.is_leased AND item.enqueue_at IS NULL THEN {bytes} END AS bytes

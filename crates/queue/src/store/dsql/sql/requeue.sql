@@ -3,4 +3,4 @@ UPDATE leasehold_items AS item
    SET id = move.new_id, is_leased = false, lease_deadline = NULL, enqueue_at = NULL
   FROM unnest($4::text[], $5::text[]) AS move (id, new_id)
  WHERE {here} AND item.id = ANY ($4::text[]) AND item.id = move.id AND {owned}
-RETURNING item.id, item.expire_deadline
+RETURNING item.id, item.expire_deadline, {bytes} AS bytes

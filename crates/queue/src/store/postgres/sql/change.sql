@@ -23,6 +23,8 @@ kept AS (
       FROM held
      WHERE item.ctid = held.place AND held.fate = 'kept'
        AND (SELECT count(*) FROM held) = $5 AND EXISTS (SELECT FROM owned)
-    RETURNING item.id, item.expire_deadline, NOT item.is_leased AND item.enqueue_at IS NULL AS is_ready)
-SELECT (SELECT count(*) FROM owned) AS owned, (SELECT count(*) FROM held) AS held, ready.id, ready.expire_deadline
+    RETURNING item.id, item.expire_deadline, {bytes} AS bytes,
+              NOT item.is_leased AND item.enqueue_at IS NULL AS is_ready)
+SELECT (SELECT count(*) FROM owned) AS owned, (SELECT count(*) FROM held) AS held, ready.id, ready.expire_deadline,
+       ready.bytes
   FROM (SELECT) AS always LEFT JOIN (SELECT * FROM kept WHERE is_ready) AS ready ON true
