@@ -8,9 +8,10 @@ use crate::{Database, Error, Result};
 const RUNS_MAX: u32 = 100;
 
 impl Database {
-    /// [`run`](Self::run) for a body that inserts the row after the last one. Where a lock on the last row does not stop
-    /// two from choosing the same id, because there is no row yet or because one was added during the wait for it, the
-    /// key does; the one that it refuses runs again, as a transaction of its own.
+    /// [`run`](Self::run) for a body that locks the row that all writers of a queue meet on and inserts the message after the
+    /// last one. Where that lock does not stop two from choosing the same id, because a snapshot is from before the wait
+    /// for it or because the other is Temporal, which locks otherwise, the key does; the one that it refuses runs again, as a
+    /// transaction of its own.
     pub(crate) async fn allocate<'a, T, F>(&self, operation: Operation, body: F) -> Result<T>
     where
         F: for<'t> Fn(&'t Transaction<'a>) -> Running<'t, T, Error>,
@@ -19,7 +20,7 @@ impl Database {
         loop {
             match self.run_hot(operation, &body).await {
                 Err(error) if error.is_duplicate() && runs < RUNS_MAX => runs += 1,
-                Err(Error::Unavailable { operation, source: Some(source) })
+                Err(Error::Refused { operation, source })
                     if source.sqlstate() == Some(Error::UNIQUE_VIOLATION) =>
                 {
                     return Err(Error::OccExhausted { operation, attempts: runs, source });

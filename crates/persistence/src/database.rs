@@ -7,6 +7,7 @@ use leasehold_core::Deadline;
 use leasehold_txn::tokio_postgres::Row;
 use leasehold_txn::{
     Dialect, Failure, Isolation, Operation, Parameters, Policy, Pool, Running, Statement, Transaction,
+    detect_level,
 };
 
 use crate::sql::{Sql, column};
@@ -16,6 +17,8 @@ const OPEN: Operation = Operation::new("state.open");
 
 /// `pg_index` knows whether the index that makes the range a key is there and usable.
 const FENCE_INDEX: &str = include_str!("schema/sql/fence_index.sql");
+/// Finds no row, and so locks none.
+const PROBE_KEY_SHARE: &str = include_str!("schema/sql/probe_key_share.sql");
 
 /// How a database is used.
 #[derive(Clone, Debug)]
@@ -59,7 +62,9 @@ struct Shared {
 }
 
 impl Database {
-    /// Looks at the catalogue and settles how shards are fenced. Changes nothing.
+    /// Looks at the catalogue and settles how shards are fenced. Changes nothing. A DSQL cluster is asked which locks it has,
+    /// whatever level the pool was made for, unless [`FenceMode::Update`] is asked for, which every cluster has: that takes
+    /// the right to write to the table `shards`.
     ///
     /// # Errors
     /// [`Error::BadSchema`] when the fence that was asked for is not to be had, or the tables are not there;
@@ -81,6 +86,13 @@ impl Database {
             return Err(Error::BadSchema { reason: reason.to_owned() });
         }
         let has_index = column::<bool>(row, "has_index")?;
+        let dialect = match dialect {
+            Dialect::Dsql { .. } if config.fence_mode != Some(FenceMode::Update) => {
+                let level = detect_level(&pool, &policy, PROBE_KEY_SHARE).await;
+                Dialect::Dsql { level: level.map_err(|error| Error::of(OPEN, error))? }
+            }
+            known => known,
+        };
         let fence_mode = settle(config.fence_mode, dialect, has_index)?;
         tracing::info!(fence_mode = fence_mode.as_str(), "shards are fenced");
         Ok(Self(Arc::new(Shared { pool, fence_mode, config })))
@@ -185,7 +197,7 @@ impl Database {
 impl std::fmt::Debug for Database {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Database")
-            .field("dialect", &self.0.pool.dialect())
+            .field("is_dsql", &self.is_dsql())
             .field("fence_mode", &self.0.fence_mode)
             .finish_non_exhaustive()
     }

@@ -119,6 +119,15 @@ pub enum Error {
         /// Why.
         source: Option<leasehold_txn::Error>,
     },
+    /// The database, or the way to it, does not take the request, and would not take it a second time: a row is there already,
+    /// a value is out of range, a right is missing. Nothing was committed.
+    #[error("{operation} was refused, nothing was committed")]
+    Refused {
+        /// What was being done.
+        operation: &'static str,
+        /// What was said.
+        source: leasehold_txn::Error,
+    },
     /// A row that must be there is not: the schema was not set up, or somebody deleted it.
     #[error("{what} is missing")]
     Missing {
@@ -173,7 +182,12 @@ impl Error {
                 Self::OccExhausted { operation, attempts, source: error }
             }
             Txn::Unsupported { .. } => Self::Unsupported { operation, source: error },
-            _ => Self::Unavailable { operation, source: Some(error) },
+            _ => match error.class() {
+                // Where nothing is tried again, the first conflict is the last.
+                Class::Conflict => Self::OccExhausted { operation, attempts: 1, source: error },
+                Class::Rejected | Class::Internal => Self::Refused { operation, source: error },
+                _ => Self::Unavailable { operation, source: Some(error) },
+            },
         }
     }
 
@@ -188,6 +202,7 @@ impl Error {
             Self::TransactionSizeLimit { source, .. }
             | Self::OccExhausted { source, .. }
             | Self::Unsupported { source, .. }
+            | Self::Refused { source, .. }
             | Self::UnknownOutcome { source, .. }
             | Self::AppendHistoryTimeout { source } => source.sqlstate(),
             _ => None,
@@ -219,6 +234,7 @@ impl Error {
             Self::OccExhausted { .. } => "state.occ_exhausted",
             Self::Unsupported { .. } => "state.unsupported",
             Self::Unavailable { .. } => "state.unavailable",
+            Self::Refused { .. } => "state.refused",
             Self::Missing { .. } => "state.missing",
             Self::UnknownOutcome { .. } => "state.unknown_outcome",
             Self::AppendHistoryTimeout { .. } => "state.append_history_timeout",
@@ -245,10 +261,8 @@ impl Error {
             | Self::InvalidRequest { .. }
             | Self::TransactionSizeLimit { .. }
             | Self::BadSchema { .. } => Class::Rejected,
-            Self::Unavailable { source, .. } => {
-                source.as_ref().map_or(Class::Unavailable, leasehold_txn::Error::class)
-            }
-            Self::Missing { .. } => Class::Unavailable,
+            Self::Refused { source, .. } => source.class(),
+            Self::Unavailable { .. } | Self::Missing { .. } => Class::Unavailable,
             Self::UnknownOutcome { .. } | Self::AppendHistoryTimeout { .. } => Class::Indeterminate,
             Self::Unsupported { .. } | Self::Corrupt { .. } => Class::Internal,
         }

@@ -19,7 +19,7 @@ impl Executions {
     ///
     /// # Errors
     /// [`Error::ShardOwnershipLost`](crate::Error::ShardOwnershipLost) when the shard is at another range;
-    /// [`Error::Unavailable`](crate::Error::Unavailable) when a task is there already.
+    /// [`Error::Refused`](crate::Error::Refused) when a task is there already.
     pub async fn add_history_tasks(
         &self,
         shard_id: ShardId,

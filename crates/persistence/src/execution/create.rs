@@ -118,7 +118,13 @@ impl Executions {
                     let current = lock_with_execution(tx, database, &request.current);
                     let (fenced, current) = join(fenced, current).await;
                     fenced?;
-                    request.check(current?).map_err(Abort::Condition)?;
+                    let mut current = current?;
+                    if current.is_none() && matches!(request.mode, CreateMode::UpdateCurrent { .. }) {
+                        // Who waited for the record while another gave it a new run sees the record, but not that run. A
+                        // second statement sees both, and its answer names the winner.
+                        current = lock_with_execution(tx, database, &request.current).await?;
+                    }
+                    request.check(current).map_err(Abort::Condition)?;
                     match writes.execute(tx).await? {
                         None => Ok(()),
                         Some(Miss::CurrentExecution) => Err(conflict_as_stored(tx, &request.current).await),

@@ -3,6 +3,8 @@
 mod execution;
 mod queues;
 mod shards;
+mod task_queues;
+mod told;
 
 pub use execution::{CurrentRun, ExecutionTokens, MapSize};
 pub use queues::{QueueDepth, QueueDepths};

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use leasehold_txn::Operation;
-use prost::Message as _;
 
 use super::Inspector;
+use crate::queue::clusters::of_clusters;
 use crate::sql::{Sql, column};
-use crate::{Blob, Error, NamedQueue, NamedQueues, PageSize, Result};
+use crate::{Blob, NamedQueue, NamedQueues, PageSize, Result};
 
 const LIST: Operation = Operation::new("state.inspect_queues");
 const QUEUES: Sql = Sql::same(include_str!("sql/queues.sql"));
@@ -37,24 +37,17 @@ pub struct QueueDepth {
     pub version: Option<i64>,
 }
 
-/// Temporal's `QueueMetadata`.
-#[derive(Clone, PartialEq, prost::Message)]
-struct AckLevels {
-    #[prost(btree_map = "string, int64", tag = "1")]
-    of_clusters: BTreeMap<String, i64>,
-}
-
 impl Inspector {
     /// Every queue with its depth and how far it was read.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] when what is kept of a queue cannot be read.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) when what is kept of a queue cannot be read.
     pub async fn queues(&self) -> Result<QueueDepths> {
         let mut depths = QueueDepths { queues: Vec::new(), named_queues: Vec::new() };
         for row in self.database.read(LIST, QUEUES, &[]).await? {
             let version: Option<i64> = column(&row, "version")?;
             let ack_levels = match version {
-                Some(_) => ack_levels(&Blob::of(&row)?)?,
+                Some(_) => of_clusters(&Blob::of(&row)?)?,
                 None => BTreeMap::new(),
             };
             depths.queues.push(QueueDepth {
@@ -80,12 +73,4 @@ impl Inspector {
         }
         Ok(depths)
     }
-}
-
-fn ack_levels(blob: &Blob) -> Result<BTreeMap<String, i64>> {
-    let decoded = AckLevels::decode(blob.data());
-    decoded.map(|levels| levels.of_clusters).map_err(|error| Error::Corrupt {
-        what: "a row of queue_metadata".to_owned(),
-        reason: error.to_string(),
-    })
 }

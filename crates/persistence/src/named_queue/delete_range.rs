@@ -3,13 +3,12 @@
 use leasehold_txn::{Abort, Operation, Transaction};
 
 use super::metadata::Metadata;
-use super::{NamedQueueKey, NamedQueues};
+use super::{LOCK_QUEUE, NamedQueueKey, NamedQueues};
 use crate::delete_in_batches::ROWS_MAX;
 use crate::sql::column;
 use crate::{Error, Result};
 
 const DELETE_RANGE: Operation = Operation::new("state.delete_named_messages");
-const LOCK_QUEUE: &str = include_str!("sql/lock_queue.sql");
 const SELECT_LAST: &str = include_str!("sql/select_last.sql");
 const DELETE_MESSAGES: &str = include_str!("sql/delete_messages.sql");
 const UPDATE_QUEUE: &str = include_str!("sql/update_queue.sql");

@@ -1,7 +1,7 @@
 //! Queues by type and name, such as the dead letters of history tasks between two clusters.
 //!
 //! Ids count from 0 without a hole and are never given twice: the last message stays in its table even when it is deleted, and
-//! the minimum that the queue keeps hides it.
+//! the minimum that the queue keeps hides it. Should it be gone all the same, the minimum counts.
 
 mod create;
 mod delete_range;
@@ -10,7 +10,12 @@ mod list;
 mod metadata;
 mod read;
 
+use crate::sql::Sql;
 use crate::{Database, Result, bounds};
+
+const SELECT_QUEUE: Sql = Sql::same(include_str!("sql/select_queue.sql"));
+/// Whoever adds or deletes messages holds it first, so that they do so one after the other.
+const LOCK_QUEUE: &str = include_str!("sql/lock_queue.sql");
 
 /// The type and name of a queue.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

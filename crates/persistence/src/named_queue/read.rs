@@ -2,9 +2,8 @@
 
 use leasehold_txn::Operation;
 
-use super::enqueue::SELECT_QUEUE;
 use super::metadata::Metadata;
-use super::{NamedQueueKey, NamedQueues};
+use super::{NamedQueueKey, NamedQueues, SELECT_QUEUE};
 use crate::queue::Message;
 use crate::sql::Sql;
 use crate::{Error, Page, PageSize, PageToken, Result};

@@ -1,10 +1,12 @@
 //! A queue of messages that every cluster reads at its own pace, and its dead letters.
 //!
-//! Ids count from 0 without a hole. They begin at 0 again in a queue that was emptied completely: readers of a queue
-//! delete strictly below the lowest ack level and so leave the last message, but dead letters can all be deleted. Who keeps
-//! an id of a dead letter must not take it for that of a later one.
+//! Ids count from 0 without a hole, each above the last message and above every ack level, so that none is given that its
+//! readers have left behind. Readers of a queue delete strictly below the lowest ack level and so leave the last message,
+//! but dead letters can all be deleted: who does stores their ack level first. Without one, or with ack levels that are not
+//! in Temporal's encoding, a line that was emptied completely begins at 0 again.
 
 mod ack_levels;
+pub(crate) mod clusters;
 mod dead_letters;
 mod delete;
 mod enqueue;

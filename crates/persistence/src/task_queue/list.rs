@@ -13,7 +13,8 @@ const LIST: Operation = Operation::new("state.list_task_queues");
 /// A task queue in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedTaskQueue {
-    /// Which one; nothing on DSQL, whose keys do not tell. The owner's blob does.
+    /// Which one; nothing on DSQL, whose keys do not tell. [`Inspector::task_queues`](crate::Inspector::task_queues) asks
+    /// the owner's blob.
     pub key: Option<TaskQueueKey>,
     /// The queue.
     pub queue: TaskQueue,

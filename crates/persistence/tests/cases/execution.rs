@@ -453,9 +453,9 @@ pub(crate) async fn task_that_is_there_already_undoes_everything(fixture: &Fixtu
         new.maps = maps(1);
         new.tasks = vec![transfer(6), task.clone()];
         let error = executions.create(&create(1, CreateMode::BrandNew, new)).await.expect_err("a twin");
-        assert!(matches!(error, Error::Unavailable { .. }), "{error:?}");
+        assert!(matches!(error, Error::Refused { .. }), "{error:?}");
         let error = executions.add_history_tasks(1, 1, &[transfer(6), task]).await.expect_err("a twin");
-        assert!(matches!(error, Error::Unavailable { .. }), "{error:?}");
+        assert!(matches!(error, Error::Refused { .. }), "{error:?}");
         assert_eq!(tables(&fixture.outside().await).await, before);
     }
 }

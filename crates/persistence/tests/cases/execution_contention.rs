@@ -7,15 +7,15 @@ use std::time::Instant;
 
 use leasehold_persistence::{
     Archetype, Blob, ConflictResolution, ConflictResolveMode, CreateMode, Error, Executions, SetExecution,
-    Shard, Snapshot, UpdateMode,
+    Shard, Shards, Snapshot, UpdateMode,
 };
 use tokio::task::JoinSet;
 
 use super::execution::conflict;
-use crate::fixture::Fixture;
 use crate::fixture::runs::{
     brand_new, completed, create, current_of, key_of, maps, mutation, run, run_id, snapshot, transfer, update,
 };
+use crate::fixture::{Dice, Fixture, together};
 
 macro_rules! execution_contention_cases {
     ($target:ident) => {
@@ -30,23 +30,29 @@ macro_rules! execution_contention_cases {
     };
 }
 
+/// Property 4: concurrency safety. In each round several want to make the first run of a workflow.
 pub(crate) async fn one_of_many_creators_makes_the_current_run(fixture: &Fixture) {
     fixture.shard(1).await;
-    let mut creators = JoinSet::new();
-    for number in 1..=8 {
-        let executions = fixture.executions();
-        creators
-            .spawn(async move { (number, executions.create(&brand_new(run("orders", number, 1))).await) });
-    }
-    let answers = creators.join_all().await;
-    let winner = answers.iter().find(|(_, answer)| answer.is_ok()).expect("a winner").0;
-    for (number, answer) in answers {
-        match answer {
-            Ok(()) => assert_eq!(number, winner),
-            Err(error) => assert_eq!(conflict(error).run_id, Some(run_id(winner))),
+    let watched = fixture.watched().await;
+    let executions = Executions::new(watched.database.clone());
+    for seed in fixture.rounds() {
+        let (mut dice, workflow) = (Dice(seed), format!("orders {seed}"));
+        let creators = (1..=u8::try_from(dice.between(2..=5)).expect("a few")).map(|number| {
+            let (executions, request) = (executions.clone(), brand_new(run(&workflow, number, 1)));
+            dice.late(async move { (number, executions.create(&request).await) })
+        });
+        let answers = together(creators.collect::<Vec<_>>()).await;
+        let winner = answers.iter().find(|(_, answer)| answer.is_ok()).expect("a winner").0;
+        for (number, answer) in answers {
+            match answer {
+                Ok(()) => assert_eq!(number, winner, "seed {seed}"),
+                Err(error) => assert_eq!(conflict(error).run_id, Some(run_id(winner)), "seed {seed}"),
+            }
+            let is_there = executions.get(&key_of(&workflow, number)).await.is_ok();
+            assert_eq!(is_there, number == winner, "seed {seed}");
         }
-        assert_eq!(fixture.executions().get(&key_of("orders", number)).await.is_ok(), number == winner);
     }
+    watched.expect_only_conflicts_tried_again();
 }
 
 /// The ways to spend the token of a run that is at version 1.
@@ -153,9 +159,8 @@ pub(crate) async fn one_of_two_writers_spends_each_token(fixture: &Fixture) {
             let creates = matches!(way, Way::UpdateWithNewRun | Way::Create);
             match loser {
                 Error::WorkflowConditionFailed { next_event_id: 20, .. } if !creates => {}
-                // PostgreSQL finds no run to the record that it waited for, once that is of another run.
                 Error::CurrentWorkflowConditionFailed(found) if creates => {
-                    assert!(found.run_id.is_none_or(|found| found == run_id(10 + winner)), "{workflow}");
+                    assert_eq!(found.run_id, Some(run_id(10 + winner)), "{workflow}");
                 }
                 error => panic!("{workflow}: {error:?}"),
             }
@@ -241,22 +246,25 @@ pub(crate) async fn storm_on_one_shard_passes(fixture: &Fixture) {
 /// Property 4: concurrency safety. However busy the owner of the past is, what is below the new range when it is taken is
 /// all that ever will be.
 pub(crate) async fn tasks_of_an_owner_end_with_its_range(fixture: &Fixture) {
-    const TAKEOVERS: i64 = 3;
+    let takeovers = if fixture.is_dsql() { 3 } else { 100 };
     // Where nobody waits a takeover needs a moment without a commit of the owner. Writers without a pause leave none, and
     // it gives up: see the consequences in `docs/adr/0018-shard-fence.md`. So there one is busy for a third of the time.
     let (writers, pauses) = if fixture.is_dsql() { (1, 2) } else { (2, 0) };
     let mut shard = fixture.shard(1).await;
+    let watched = fixture.watched().await;
+    let (executions, shards) =
+        (Executions::new(watched.database.clone()), Shards::new(watched.database.clone()));
     let outside = fixture.outside().await;
     let below = async |range_id: i64| -> BTreeSet<i64> {
         let sql = "SELECT task_id FROM transfer_tasks WHERE task_id < $1";
         let rows = outside.query(sql, &[&(range_id << 20)]).await.expect("tasks");
         rows.iter().map(|row| row.get(0)).collect()
     };
-    for range_id in 1..=TAKEOVERS {
+    for range_id in 1..=takeovers {
         let begun = Arc::new(AtomicBool::new(false));
         let mut owners = JoinSet::new();
         for writer in 0..writers {
-            let (executions, begun) = (fixture.executions(), Arc::clone(&begun));
+            let (executions, begun) = (executions.clone(), Arc::clone(&begun));
             owners.spawn(async move {
                 for task in 0.. {
                     let task = transfer(range_id << 20 | writer << 16 | task);
@@ -275,7 +283,7 @@ pub(crate) async fn tasks_of_an_owner_end_with_its_range(fixture: &Fixture) {
             tokio::task::yield_now().await;
         }
         let next = Shard { range_id: range_id + 1, ..shard };
-        fixture.shards().update(&next, range_id).await.expect("a takeover");
+        shards.update(&next, range_id).await.expect("a takeover");
         let seen = below(range_id + 1).await;
         assert!(owners.join_all().await.iter().all(|actual| *actual == range_id + 1));
         assert_eq!(
@@ -286,4 +294,5 @@ pub(crate) async fn tasks_of_an_owner_end_with_its_range(fixture: &Fixture) {
         );
         shard = next;
     }
+    watched.expect_only_conflicts_tried_again();
 }

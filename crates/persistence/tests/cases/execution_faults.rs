@@ -28,6 +28,8 @@ macro_rules! execution_fault_cases {
 
 /// The whole statement: `BEGIN … READ COMMITTED` has its letters too.
 const COMMIT: &[u8] = b"COMMIT\0";
+/// How the server answers it, once it has happened.
+const COMMITTED: &[u8] = b"COMMIT\0Z";
 /// The message that runs a prepared statement.
 const EXECUTE: &[u8] = b"E\0\0\0\x09\0\0\0\0\0";
 
@@ -42,6 +44,9 @@ pub(crate) struct Write {
     happened: Option<Tells>,
     /// What commits it.
     commit: &'static [u8],
+    /// The end of the answer to that. The next bytes after the request would not do: a statement that was given up
+    /// just before is answered too.
+    committed: &'static [u8],
 }
 
 /// The shard that the others are copies of.
@@ -103,6 +108,7 @@ pub(crate) const WRITES: [Write; 7] = [
             Box::pin(async move { version(executions, shard_id, 3).await.is_some() })
         }),
         commit: COMMIT,
+        committed: COMMITTED,
     },
     Write {
         name: "update",
@@ -126,6 +132,7 @@ pub(crate) const WRITES: [Write; 7] = [
             Box::pin(async move { version(executions, shard_id, 1).await == Some(3) })
         }),
         commit: COMMIT,
+        committed: COMMITTED,
     },
     Write {
         name: "conflict_resolve",
@@ -147,6 +154,7 @@ pub(crate) const WRITES: [Write; 7] = [
             Box::pin(async move { version(executions, shard_id, 2).await == Some(2) })
         }),
         commit: COMMIT,
+        committed: COMMITTED,
     },
     Write {
         name: "set",
@@ -162,6 +170,7 @@ pub(crate) const WRITES: [Write; 7] = [
             Box::pin(async move { version(executions, shard_id, 1).await == Some(3) })
         }),
         commit: COMMIT,
+        committed: COMMITTED,
     },
     Write {
         name: "delete",
@@ -172,6 +181,7 @@ pub(crate) const WRITES: [Write; 7] = [
             Box::pin(async move { version(executions, shard_id, 1).await.is_none() })
         }),
         commit: COMMIT,
+        committed: COMMITTED,
     },
     Write {
         name: "delete_current",
@@ -188,6 +198,7 @@ pub(crate) const WRITES: [Write; 7] = [
             })
         }),
         commit: EXECUTE,
+        committed: b"DELETE 1\0Z",
     },
     // Nothing but the tasks themselves tells. Who does not know takes the shard over: whatever was under way is then there or
     // never will be.
@@ -198,6 +209,7 @@ pub(crate) const WRITES: [Write; 7] = [
         },
         happened: None,
         commit: COMMIT,
+        committed: COMMITTED,
     },
 ];
 
@@ -227,23 +239,31 @@ pub(crate) async fn lost_answer_to_commit_leaves_all_or_nothing(fixture: &Fixtur
     for write in &WRITES {
         let name = write.name;
         let (before, after) = expected(fixture, outside, write, next_shard()).await;
-        for (action, happens) in [(Action::Cut, false), (Action::DropReply, true)] {
+        let lost_request = (Trigger::Request(write.commit.to_vec()), false);
+        let lost_answer = (Trigger::Reply(write.committed.to_vec()), true);
+        for (trigger, happens) in [lost_request, lost_answer] {
             let shard_id = next_shard();
             prepare(fixture, outside, shard_id).await;
             let proxy = FaultProxy::start(fixture.address()).await.expect("a proxy");
             let executions = Executions::new(fixture.by_way_of(proxy.address(), None).await);
-            let rule = proxy.add(Rule::on(Trigger::Request(write.commit.to_vec())).then(action));
+            let rule = proxy.add(Rule::on(trigger).then(Action::Cut));
             let answer = (write.run)(&executions, shard_id).await;
-            assert!(matches!(answer, Err(Error::UnknownOutcome { .. })), "{name} {action:?}: {answer:?}");
-            assert_eq!(rule.count(), 1, "{name} {action:?}");
+            assert!(
+                matches!(answer, Err(Error::UnknownOutcome { .. })),
+                "{name}, happens: {happens}: {answer:?}"
+            );
+            assert_eq!(rule.count(), 1, "{name}, happens: {happens}");
             let stored = tables_of(outside, shard_id).await;
-            assert!(stored == if happens { after.clone() } else { before.clone() }, "{name} {action:?}");
+            assert!(
+                stored == if happens { after.clone() } else { before.clone() },
+                "{name}, happens: {happens}"
+            );
             if let Some(happened) = write.happened {
-                assert_eq!(happened(&calm, shard_id).await, happens, "{name} {action:?}");
+                assert_eq!(happened(&calm, shard_id).await, happens, "{name}, happens: {happens}");
             }
             if !happens {
                 (write.run)(&calm, shard_id).await.unwrap_or_else(|error| panic!("{name}: {error:?}"));
-                assert!(tables_of(outside, shard_id).await == after, "{name} {action:?}");
+                assert!(tables_of(outside, shard_id).await == after, "{name}, happens: {happens}");
             }
         }
     }

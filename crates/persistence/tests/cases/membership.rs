@@ -16,6 +16,7 @@ macro_rules! membership_cases {
             last_heartbeat_of_a_host_is_right,
             heartbeat_is_timed_by_the_database,
             filters_are_a_conjunction,
+            time_that_is_longer_than_the_databases_filters_nothing,
             expired_hosts_are_not_found,
             pages_have_every_host_once,
             token_of_another_list_is_refused,
@@ -117,6 +118,16 @@ pub(crate) async fn filters_are_a_conjunction(fixture: &Fixture) {
     }
     let nobody = MemberFilter { host_id: Some(host(99)), ..MemberFilter::default() };
     assert_eq!(found(fixture, &nobody).await, []);
+}
+
+/// Timestamps of the database begin 6,700 years ago.
+pub(crate) async fn time_that_is_longer_than_the_databases_filters_nothing(fixture: &Fixture) {
+    store(fixture).upsert(&heartbeat(1, "10.0.0.1", 1, 5)).await.expect("a heartbeat");
+    age(fixture, 1, 600).await;
+    for heard_within in [HOUR, HOUR * 24 * 366 * 7_000, Duration::MAX] {
+        let filter = MemberFilter { heard_within: Some(heard_within), ..MemberFilter::default() };
+        assert_eq!(hosts(&found(fixture, &filter).await), [1], "{heard_within:?}");
+    }
 }
 
 pub(crate) async fn expired_hosts_are_not_found(fixture: &Fixture) {

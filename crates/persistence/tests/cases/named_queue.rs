@@ -1,6 +1,8 @@
 //! Queues by type and name: ids that are never given twice, whatever is deleted.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use leasehold_persistence::{Blob, Error, Message, NamedQueueKey, NamedQueues, PageSize, PageToken};
 
@@ -13,6 +15,7 @@ macro_rules! named_queue_cases {
             queue_is_made_once,
             queue_that_was_not_made_is_not_found,
             ids_of_ten_times_ten_messages_have_no_hole,
+            ids_of_any_messages_at_once_have_no_hole,
             messages_are_read_in_pages,
             deleted_messages_are_gone_for_every_reader,
             ids_go_on_when_everything_was_deleted,
@@ -21,6 +24,8 @@ macro_rules! named_queue_cases {
             metadata_that_is_not_understood_is_left_alone,
             lists_have_every_queue_of_a_type_once,
             random_operations_agree_with_a_model,
+            every_message_is_read_while_those_before_it_are_deleted,
+            ids_go_on_when_even_the_last_row_is_gone,
         );
     };
 }
@@ -106,6 +111,31 @@ pub(crate) async fn ids_of_ten_times_ten_messages_have_no_hole(fixture: &Fixture
     let all: BTreeSet<i64> = together(enqueuers).await.into_iter().flatten().collect();
     assert_eq!(all, (0..100).collect());
     assert_eq!(ids(fixture, &orders, 1_000).await, (0..100).collect::<Vec<_>>());
+}
+
+/// Property 4: concurrency safety. In each round several add messages to a queue of their own, the first of it among them.
+pub(crate) async fn ids_of_any_messages_at_once_have_no_hole(fixture: &Fixture) {
+    let watched = fixture.watched().await;
+    let queues = NamedQueues::new(watched.database.clone());
+    for seed in fixture.rounds() {
+        let (mut dice, orders) = (Dice(seed), key(&format!("orders {seed}")));
+        queues.create(&orders).await.expect("a queue");
+        let enqueuers = (0..dice.between(2..=4)).map(|_| {
+            let (queues, orders, messages) = (queues.clone(), orders.clone(), dice.between(1..=3));
+            dice.late(async move {
+                let mut given = Vec::new();
+                for _ in 0..messages {
+                    given.push(queues.enqueue(&orders, &blob(1)).await.expect("an id"));
+                }
+                given
+            })
+        });
+        let mut given = together(enqueuers.collect::<Vec<_>>()).await.concat();
+        given.sort_unstable();
+        assert_eq!(given, (0..).take(given.len()).collect::<Vec<i64>>(), "seed {seed}");
+        assert_eq!(ids(fixture, &orders, 100).await, given, "seed {seed}");
+    }
+    watched.expect_only_conflicts_tried_again();
 }
 
 pub(crate) async fn messages_are_read_in_pages(fixture: &Fixture) {
@@ -244,4 +274,59 @@ pub(crate) async fn random_operations_agree_with_a_model(fixture: &Fixture) {
             assert_eq!(count(fixture, &orders).await, added - min, "seed {seed}");
         }
     }
+}
+
+/// Property 4: concurrency safety. A reader deletes what it has read; all that was added comes to it, once, in order.
+pub(crate) async fn every_message_is_read_while_those_before_it_are_deleted(fixture: &Fixture) {
+    const WRITERS: u8 = 4;
+    let each = if fixture.is_dsql() { 6 } else { 30 };
+    let orders = made(fixture, "orders", 0).await;
+    let is_written = Arc::new(AtomicBool::new(false));
+    let reader = tokio::spawn({
+        let (queues, orders, is_written) = (store(fixture), orders.clone(), Arc::clone(&is_written));
+        async move {
+            let mut read = Vec::new();
+            loop {
+                let is_last = is_written.load(Ordering::Acquire);
+                let size = PageSize::new(3).expect("a size");
+                let messages = queues.read(&orders, size, None).await.expect("messages").items;
+                let Some(newest) = messages.last() else {
+                    if is_last {
+                        break;
+                    }
+                    continue;
+                };
+                let deleted = queues.delete_range(&orders, newest.id).await.expect("a deletion");
+                assert_eq!(deleted, messages.len() as u64, "nobody else deletes");
+                read.extend(messages);
+            }
+            read
+        }
+    });
+    let writers = (0..WRITERS).map(|writer| {
+        let (queues, orders) = (store(fixture), orders.clone());
+        async move {
+            let mut given = Vec::new();
+            for message in 0..each {
+                let id = queues.enqueue(&orders, &blob(writer * each + message)).await.expect("an id");
+                given.push((id, writer * each + message));
+            }
+            given
+        }
+    });
+    let mut given = together(writers).await.concat();
+    is_written.store(true, Ordering::Release);
+    given.sort_unstable();
+    let read = reader.await.expect("no panic");
+    let read: Vec<_> = read.iter().map(|message| (message.id, message.blob.data()[0])).collect();
+    assert_eq!(read, given);
+}
+
+/// Somebody tidied up by hand: the minimum still says how far the ids were.
+pub(crate) async fn ids_go_on_when_even_the_last_row_is_gone(fixture: &Fixture) {
+    let (queues, orders) = (store(fixture), made(fixture, "orders", 3).await);
+    queues.delete_range(&orders, 2).await.expect("a deletion");
+    fixture.outside().await.batch_execute("DELETE FROM queue_messages").await.expect("a deletion");
+    assert_eq!(queues.enqueue(&orders, &blob(1)).await.expect("an id"), 3);
+    assert_eq!(ids(fixture, &orders, 10).await, [3]);
 }

@@ -6,7 +6,7 @@ use leasehold_persistence::{
     Blob, Error, NamespaceBy, NamespaceId, NamespaceRecord, Namespaces, PageSize, PageToken,
 };
 
-use crate::fixture::{Fixture, all_pages, together};
+use crate::fixture::{Dice, Fixture, all_pages, together};
 
 macro_rules! namespace_cases {
     ($target:ident) => {
@@ -37,6 +37,12 @@ fn store(fixture: &Fixture) -> Namespaces {
 fn record(id: u8, name: &str, data: u8) -> NamespaceRecord {
     let id = NamespaceId::from_bytes([id; 16]);
     NamespaceRecord::new(id, name, Blob::proto3(vec![data]), data % 2 == 1).expect("a record")
+}
+
+/// One of more than a byte can number.
+fn numbered(number: u64, name: &str) -> NamespaceRecord {
+    let id = NamespaceId::from_bytes(u128::from(number).to_be_bytes());
+    NamespaceRecord::new(id, name, Blob::proto3(number.to_be_bytes().to_vec()), false).expect("a record")
 }
 
 pub(crate) async fn made_namespace_is_found_by_id_and_by_name(fixture: &Fixture) {
@@ -177,62 +183,81 @@ pub(crate) async fn token_of_another_list_is_refused(fixture: &Fixture) {
     }
 }
 
-/// Property 4: concurrency safety.
+/// Property 4: concurrency safety. Sixteen in the first round, a few in the others.
 pub(crate) async fn one_of_sixteen_makers_of_a_name_wins(fixture: &Fixture) {
-    for name in ["orders", "billing"] {
-        let makers = (0..16_u8).map(|maker| {
-            let (namespaces, record) = (store(fixture), record(maker + name.len() as u8 * 16, name, maker));
-            async move { namespaces.create(&record).await.map(|_| record) }
+    let watched = fixture.watched().await;
+    let namespaces = Namespaces::new(watched.database.clone());
+    for seed in fixture.rounds() {
+        let (mut dice, name) = (Dice(seed), format!("orders {seed}"));
+        let makers = if seed == 0 { 16 } else { u8::try_from(dice.between(2..=4)).expect("a few") };
+        let makers = (0..makers).map(|maker| {
+            let (namespaces, record) = (namespaces.clone(), numbered(seed * 16 + u64::from(maker), &name));
+            dice.late(async move { namespaces.create(&record).await.map(|_| record) })
         });
         let mut won = Vec::new();
-        for answer in together(makers).await {
+        for answer in together(makers.collect::<Vec<_>>()).await {
             match answer {
                 Ok(record) => won.push(record),
                 Err(Error::NamespaceAlreadyExists) => {}
-                Err(error) => panic!("{error:?}"),
+                Err(error) => panic!("seed {seed}: {error:?}"),
             }
         }
-        assert_eq!(won.len(), 1, "{won:?}");
-        assert_eq!(store(fixture).get(NamespaceBy::Name(name)).await.expect("it").record, won[0]);
+        assert_eq!(won.len(), 1, "seed {seed}: {won:?}");
+        let found = namespaces.get(NamespaceBy::Name(&name)).await.expect("a namespace");
+        assert_eq!(found.record, won[0], "seed {seed}");
+        let version = i64::try_from(seed).expect("small") + 2;
+        assert_eq!(namespaces.notification_version().await.expect("a version"), version, "seed {seed}");
     }
-    assert_eq!(store(fixture).notification_version().await.expect("a version"), 3);
+    watched.expect_only_conflicts_tried_again();
 }
 
-/// Property 4: concurrency safety. One row counts the changes of all namespaces, so all of these meet there.
+/// Property 4: concurrency safety. One row counts the changes of all namespaces, so all of these meet there: sixteen in the
+/// first round, a few in the others.
 pub(crate) async fn makers_of_many_names_all_win_at_a_version_of_their_own(fixture: &Fixture) {
-    let makers = (0..16_u8).map(|maker| {
-        let namespaces = store(fixture);
-        async move { namespaces.create(&record(maker, &format!("namespace {maker}"), maker)).await }
-    });
-    let versions: BTreeSet<i64> =
-        together(makers).await.into_iter().map(|version| version.expect("a namespace")).collect();
-    assert_eq!(versions, (1..=16).collect());
-    assert_eq!(store(fixture).notification_version().await.expect("a version"), 17);
+    let watched = fixture.watched().await;
+    let namespaces = Namespaces::new(watched.database.clone());
+    let mut before = 0;
+    for seed in fixture.rounds() {
+        let mut dice = Dice(seed);
+        let makers = if seed == 0 { 16 } else { dice.between(2..=4) };
+        let all = (0..makers).map(|maker| {
+            let number = seed * 16 + u64::try_from(maker).expect("a few");
+            let (namespaces, record) = (namespaces.clone(), numbered(number, &format!("namespace {number}")));
+            dice.late(async move { namespaces.create(&record).await.expect("a namespace") })
+        });
+        let versions: BTreeSet<i64> = together(all.collect::<Vec<_>>()).await.into_iter().collect();
+        assert_eq!(versions, (before + 1..=before + makers).collect(), "seed {seed}");
+        before += makers;
+        assert_eq!(namespaces.notification_version().await.expect("a version"), before + 1, "seed {seed}");
+    }
+    watched.expect_only_conflicts_tried_again();
 }
 
 /// Property 2: conditional atomicity.
 pub(crate) async fn one_of_many_updates_at_a_version_wins(fixture: &Fixture) {
-    let namespaces = store(fixture);
+    let watched = fixture.watched().await;
+    let namespaces = Namespaces::new(watched.database.clone());
     namespaces.create(&record(1, "orders", 0)).await.expect("a namespace");
-    for round in 0..4_i64 {
-        let version = round + 2;
-        let writers = (1..=6_u8).map(|writer| {
-            let (namespaces, record) =
-                (namespaces.clone(), record(1, &format!("orders {round} {writer}"), writer));
-            async move { namespaces.update(&record, version).await.map(|()| record) }
+    for (seed, version) in fixture.rounds().zip(2_i64..) {
+        let mut dice = Dice(seed);
+        let writers = (1..=u8::try_from(dice.between(2..=5)).expect("a few")).map(|writer| {
+            let record = record(1, &format!("orders {seed} {writer}"), writer);
+            let namespaces = namespaces.clone();
+            dice.late(async move { namespaces.update(&record, version).await.map(|()| record) })
         });
         let mut won = Vec::new();
-        for answer in together(writers).await {
+        for answer in together(writers.collect::<Vec<_>>()).await {
             match answer {
                 Ok(record) => won.push(record),
                 Err(Error::ConditionFailed { expected: Some(expected), actual: Some(actual), .. }) => {
-                    assert_eq!((expected, actual), (version, version + 1));
+                    assert_eq!((expected, actual), (version, version + 1), "seed {seed}");
                 }
-                Err(error) => panic!("{error:?}"),
+                Err(error) => panic!("seed {seed}: {error:?}"),
             }
         }
-        assert_eq!(won.len(), 1, "{won:?}");
+        assert_eq!(won.len(), 1, "seed {seed}: {won:?}");
         let found = namespaces.get(NamespaceBy::Id(won[0].id())).await.expect("a namespace");
-        assert_eq!((&found.record, found.notification_version), (&won[0], version));
+        assert_eq!((&found.record, found.notification_version), (&won[0], version), "seed {seed}");
     }
+    watched.expect_only_conflicts_tried_again();
 }

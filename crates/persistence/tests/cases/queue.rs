@@ -1,10 +1,12 @@
 //! The queue of namespace replication: ids without a hole, ack levels that are stored at their version, dead letters.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use leasehold_persistence::{AckLevels, Blob, Error, Message, PageSize, PageToken, Queue, QueueType};
 
-use crate::fixture::{Fixture, all_pages, together};
+use crate::fixture::{Dice, Fixture, all_pages, together};
 
 macro_rules! queue_cases {
     ($target:ident) => {
@@ -12,11 +14,15 @@ macro_rules! queue_cases {
             queue:
             messages_are_read_in_the_order_of_their_ids,
             ids_of_ten_times_ten_messages_have_no_hole,
+            ids_of_any_messages_at_once_have_no_hole,
             ids_of_one_type_do_not_depend_on_another,
             dead_letters_count_for_themselves,
             messages_below_an_id_are_deleted,
             more_messages_than_a_transaction_takes_are_deleted,
             emptied_queue_begins_at_zero_again,
+            emptied_dead_letters_go_on_above_their_ack_level,
+            queue_that_was_not_made_takes_no_message,
+            every_message_is_read_while_those_before_it_are_deleted,
             dead_letters_are_read_in_pages,
             dead_letters_are_deleted_one_by_one_and_by_range,
             ack_levels_are_missing_before_the_queue_is_made,
@@ -32,8 +38,21 @@ fn store(fixture: &Fixture) -> Queue {
     Queue::new(fixture.database.clone(), QueueType::NAMESPACE_REPLICATION)
 }
 
+/// [`store`], made, with ack levels that are the caller's own.
+async fn made(fixture: &Fixture) -> Queue {
+    let queue = store(fixture);
+    queue.init(&blob(0)).await.expect("a queue");
+    queue
+}
+
 fn blob(data: u8) -> Blob {
     Blob::proto3(vec![data])
+}
+
+/// Temporal's ack levels, of one cluster.
+fn level(cluster: &str, level: u8) -> Blob {
+    let len = u8::try_from(cluster.len()).expect("a short name");
+    Blob::proto3([&[0x0a, len + 4, 0x0a, len], cluster.as_bytes(), &[0x10, level]].concat())
 }
 
 fn size(size: usize) -> PageSize {
@@ -51,7 +70,7 @@ async fn fill(fixture: &Fixture, queue_type: i32, count: i64) {
 }
 
 pub(crate) async fn messages_are_read_in_the_order_of_their_ids(fixture: &Fixture) {
-    let queue = store(fixture);
+    let queue = made(fixture).await;
     assert_eq!(queue.read(-1, PageSize::MAX).await.expect("messages"), []);
     for data in 0..5_u8 {
         assert_eq!(queue.enqueue(&blob(data)).await.expect("an id"), i64::from(data));
@@ -65,6 +84,7 @@ pub(crate) async fn messages_are_read_in_the_order_of_their_ids(fixture: &Fixtur
 
 /// Property 4: concurrency safety. Not as upstream, where two first messages take the same id and one of them fails.
 pub(crate) async fn ids_of_ten_times_ten_messages_have_no_hole(fixture: &Fixture) {
+    made(fixture).await;
     let enqueuers = (0..10_u8).map(|enqueuer| {
         let queue = store(fixture);
         async move {
@@ -91,9 +111,36 @@ pub(crate) async fn ids_of_ten_times_ten_messages_have_no_hole(fixture: &Fixture
     }
 }
 
+/// Property 4: concurrency safety. In each round several add messages to a queue of their own, the first of it among them.
+pub(crate) async fn ids_of_any_messages_at_once_have_no_hole(fixture: &Fixture) {
+    let watched = fixture.watched().await;
+    for (seed, queue_type) in fixture.rounds().zip(1..) {
+        let queue = Queue::new(watched.database.clone(), QueueType::new(queue_type).expect("a type"));
+        queue.init(&blob(0)).await.expect("a queue");
+        let mut dice = Dice(seed);
+        let enqueuers = (0..dice.between(2..=4)).map(|_| {
+            let (queue, messages) = (queue.clone(), dice.between(1..=3));
+            dice.late(async move {
+                let mut given = Vec::new();
+                for _ in 0..messages {
+                    given.push(queue.enqueue(&blob(1)).await.expect("an id"));
+                }
+                given
+            })
+        });
+        let mut given = together(enqueuers.collect::<Vec<_>>()).await.concat();
+        given.sort_unstable();
+        assert_eq!(given, (0..).take(given.len()).collect::<Vec<i64>>(), "seed {seed}");
+        assert_eq!(ids(&queue.read(-1, PageSize::MAX).await.expect("messages")), given, "seed {seed}");
+    }
+    watched.expect_only_conflicts_tried_again();
+}
+
 /// Not as upstream, whose statement forgets the type and leaves holes behind a queue that is ahead.
 pub(crate) async fn ids_of_one_type_do_not_depend_on_another(fixture: &Fixture) {
     let other = Queue::new(fixture.database.clone(), QueueType::new(7).expect("a type"));
+    other.init(&blob(0)).await.expect("a queue");
+    made(fixture).await;
     for id in 0..3 {
         assert_eq!(other.enqueue(&blob(1)).await.expect("an id"), id);
     }
@@ -103,7 +150,7 @@ pub(crate) async fn ids_of_one_type_do_not_depend_on_another(fixture: &Fixture) 
 }
 
 pub(crate) async fn dead_letters_count_for_themselves(fixture: &Fixture) {
-    let queue = store(fixture);
+    let queue = made(fixture).await;
     for id in 0..3 {
         assert_eq!(queue.enqueue(&blob(1)).await.expect("an id"), id);
     }
@@ -114,7 +161,7 @@ pub(crate) async fn dead_letters_count_for_themselves(fixture: &Fixture) {
 }
 
 pub(crate) async fn messages_below_an_id_are_deleted(fixture: &Fixture) {
-    let queue = store(fixture);
+    let queue = made(fixture).await;
     for id in 0..5 {
         assert_eq!(queue.enqueue(&blob(1)).await.expect("an id"), id);
     }
@@ -141,14 +188,94 @@ pub(crate) async fn more_messages_than_a_transaction_takes_are_deleted(fixture: 
     assert_eq!(ids(&dead.items), [0, 3_099], "the first is not in the range");
 }
 
-/// A hazard that comes with the tables; whoever keeps ids of dead letters must know it.
+/// A hazard that comes with the tables where no ack level is stored; whoever keeps ids of dead letters must know it.
 pub(crate) async fn emptied_queue_begins_at_zero_again(fixture: &Fixture) {
-    let dead = store(fixture).dead_letters();
+    let dead = made(fixture).await.dead_letters();
     for id in 0..2 {
         assert_eq!(dead.enqueue(&blob(1)).await.expect("an id"), id);
     }
     dead.delete_range(-1, 1).await.expect("a deletion");
     assert_eq!(dead.enqueue(&blob(1)).await.expect("an id"), 0);
+}
+
+/// Not as upstream, which begins at 0 again and so below the ack level, where nobody reads.
+pub(crate) async fn emptied_dead_letters_go_on_above_their_ack_level(fixture: &Fixture) {
+    let queue = store(fixture);
+    queue.init(&Blob::new(b"{}".to_vec(), "Json").expect("a blob")).await.expect("a queue");
+    let dead = queue.dead_letters();
+    for (version, last) in [(0, 1), (1, 3)] {
+        for id in last - 1..=last {
+            assert_eq!(dead.enqueue(&blob(1)).await.expect("an id"), i64::from(id));
+        }
+        let levels = AckLevels { blob: level("namespaceReplication", last), version };
+        dead.update_ack_levels(&levels).await.expect("an update");
+        dead.delete_range(-1, last.into()).await.expect("a deletion");
+    }
+    let json = Blob::new(br#"{"clusterAckLevels":{"namespaceReplication":"6"}}"#.to_vec(), "Json");
+    let levels = AckLevels { blob: json.expect("a blob"), version: 2 };
+    dead.update_ack_levels(&levels).await.expect("an update");
+    assert_eq!(dead.enqueue(&blob(1)).await.expect("an id"), 7);
+}
+
+pub(crate) async fn queue_that_was_not_made_takes_no_message(fixture: &Fixture) {
+    let queue = store(fixture);
+    for error in [
+        queue.enqueue(&blob(1)).await.expect_err("not made"),
+        queue.dead_letters().enqueue(&blob(1)).await.expect_err("not made"),
+    ] {
+        assert!(matches!(error, Error::Missing { .. }), "{error:?}");
+    }
+}
+
+/// Property 4: concurrency safety. A reader acknowledges what it has read and deletes what is below; all that was added comes
+/// to it, once, in order.
+pub(crate) async fn every_message_is_read_while_those_before_it_are_deleted(fixture: &Fixture) {
+    const WRITERS: u8 = 4;
+    let each = if fixture.is_dsql() { 6 } else { 30 };
+    let queue = store(fixture);
+    queue.init(&Blob::proto3(vec![])).await.expect("a queue");
+    let is_written = Arc::new(AtomicBool::new(false));
+    let reader = tokio::spawn({
+        let (queue, is_written) = (queue.clone(), Arc::clone(&is_written));
+        async move {
+            let (mut read, mut last, mut version) = (Vec::new(), -1, 0);
+            loop {
+                let is_last = is_written.load(Ordering::Acquire);
+                let messages = queue.read(last, size(3)).await.expect("messages");
+                let Some(newest) = messages.last() else {
+                    if is_last {
+                        break;
+                    }
+                    continue;
+                };
+                last = newest.id;
+                let levels = level("eu", u8::try_from(last).expect("a small id"));
+                let levels = AckLevels { blob: levels, version };
+                queue.update_ack_levels(&levels).await.expect("an update");
+                version += 1;
+                queue.delete_before(last).await.expect("a deletion");
+                read.extend(messages);
+            }
+            read
+        }
+    });
+    let writers = (0..WRITERS).map(|writer| {
+        let queue = queue.clone();
+        async move {
+            let mut given = Vec::new();
+            for message in 0..each {
+                let id = queue.enqueue(&blob(writer * each + message)).await.expect("an id");
+                given.push((id, writer * each + message));
+            }
+            given
+        }
+    });
+    let mut given = together(writers).await.concat();
+    is_written.store(true, Ordering::Release);
+    given.sort_unstable();
+    let read = reader.await.expect("no panic");
+    let read: Vec<_> = read.iter().map(|message| (message.id, message.blob.data()[0])).collect();
+    assert_eq!(read, given);
 }
 
 pub(crate) async fn dead_letters_are_read_in_pages(fixture: &Fixture) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use leasehold_persistence::{Config, Database, Difference, Error, Schema, Shards, VERSION};
+use leasehold_persistence::{Config, Difference, Error, Schema, Shards, VERSION};
 use tokio::sync::mpsc;
 
 use crate::fixture::Place;
@@ -251,7 +251,7 @@ pub(crate) async fn database_of_temporal_opens_unchanged(place: &Place) {
     assert_eq!(differences(place).await, []);
     schema(place).apply(&pool).await.expect("nothing to do");
     let config = Config { timeout: Duration::from_secs(60), ..Config::new(pool.dialect()) };
-    let database = Database::open(pool, config).await.expect("a database");
+    let database = place.open(pool, config).await.expect("a database");
     let shard = Shards::new(database).get(1).await.expect("a shard");
     assert_eq!(shard.range_id, 41);
     assert_eq!(fingerprint(place).await, before);

@@ -1,8 +1,8 @@
 //! Shards: made once, owned by one, at a range that only grows.
 
-use leasehold_persistence::{Blob, Error, Shard};
+use leasehold_persistence::{Blob, Error, Shard, Shards};
 
-use crate::fixture::Fixture;
+use crate::fixture::{Dice, Fixture, together};
 
 macro_rules! shard_cases {
     ($target:ident) => {
@@ -92,19 +92,31 @@ pub(crate) async fn ownership_is_told_apart(fixture: &Fixture) {
     assert!(matches!(error, Error::Missing { .. }), "{error:?}");
 }
 
+/// Property 4: concurrency safety. In each round several who know the same range want the next.
 pub(crate) async fn one_of_many_contenders_takes_a_shard_over(fixture: &Fixture) {
-    let shard = fixture.shard(1).await;
-    let contenders = (0..12_u8).map(|contender| {
-        let (shards, shard) = (fixture.shards(), at(&shard, 2, contender));
-        tokio::spawn(async move { shards.update(&shard, 1).await })
-    });
-    let mut won = 0;
-    for contender in contenders.collect::<Vec<_>>() {
-        match contender.await.expect("no panic") {
-            Ok(()) => won += 1,
-            Err(Error::ShardOwnershipLost { expected: 1, actual: 2, .. }) => {}
-            Err(error) => panic!("{error:?}"),
+    let watched = fixture.watched().await;
+    let shards = Shards::new(watched.database.clone());
+    let mut shard = fixture.shard(1).await;
+    for seed in fixture.rounds() {
+        let mut dice = Dice(seed);
+        let (previous, next) = (shard.range_id, shard.range_id + dice.between(1..=3));
+        let contenders = (0..u8::try_from(dice.between(2..=6)).expect("a few")).map(|contender| {
+            let (shards, wanted) = (shards.clone(), at(&shard, next, contender));
+            dice.late(async move { shards.update(&wanted, previous).await.map(|()| wanted) })
+        });
+        let mut won = Vec::new();
+        for answer in together(contenders.collect::<Vec<_>>()).await {
+            match answer {
+                Ok(shard) => won.push(shard),
+                Err(Error::ShardOwnershipLost { shard_id: 1, expected, actual }) => {
+                    assert_eq!((expected, actual), (previous, next), "seed {seed}");
+                }
+                Err(error) => panic!("seed {seed}: {error:?}"),
+            }
         }
+        assert_eq!(won.len(), 1, "seed {seed}: {won:?}");
+        shard = shards.get(1).await.expect("a shard");
+        assert_eq!(shard, won[0], "seed {seed}");
     }
-    assert_eq!(won, 1);
+    watched.expect_only_conflicts_tried_again();
 }

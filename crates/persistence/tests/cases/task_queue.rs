@@ -3,8 +3,8 @@
 use std::num::NonZeroU32;
 
 use leasehold_persistence::{
-    Blob, Error, GetTasks, Lease, NamespaceId, NewTask, PageSize, PageToken, Task, TaskLevel, TaskQueue,
-    TaskQueueKey, TaskQueues, TaskType,
+    Blob, Error, GetTasks, Inspector, Lease, NamespaceId, NewTask, PageSize, PageToken, Task, TaskLevel,
+    TaskQueue, TaskQueueKey, TaskQueues, TaskType,
 };
 
 use crate::fixture::{Dice, Fixture, all_pages, together};
@@ -18,6 +18,7 @@ macro_rules! task_queue_cases {
             update_at_another_range_is_refused_with_the_stored_one,
             queue_is_deleted_by_its_owner_alone,
             list_of_queues_holds_every_queue_once_at_any_size,
+            queue_is_named_by_its_key_or_by_what_temporal_keeps,
             tasks_read_back_from_their_part_of_the_queue,
             tasks_of_a_lost_lease_are_not_written,
             impossible_requests_for_tasks_are_refused,
@@ -148,6 +149,27 @@ pub(crate) async fn list_of_queues_holds_every_queue_once_at_any_size(fixture: &
     }
 }
 
+pub(crate) async fn queue_is_named_by_its_key_or_by_what_temporal_keeps(fixture: &Fixture) {
+    let namespace_id = key("orders").namespace_id().to_string();
+    let info = [b"\x0a\x24", namespace_id.as_bytes(), b"\x12\x06orders\x18\x01"];
+    let kept = TaskQueue { range_id: 1, blob: Blob::proto3(info.concat()) };
+    for (queues, is_fair) in fixture.task_queues() {
+        queues.create(&key("orders"), &kept).await.expect("a queue");
+        queues.create(&key("other"), &queue(2, 0xff)).await.expect("a queue");
+        let inspector = Inspector::new(fixture.database.clone());
+        let page = inspector.task_queues(is_fair == 1, PageSize::MAX, None).await.expect("queues");
+        assert_eq!(page.items.len(), 2);
+        for listed in page.items {
+            let name = if listed.queue == kept {
+                Some("orders")
+            } else {
+                Some("other").filter(|_| !fixture.is_dsql())
+            };
+            assert_eq!(listed.key, name.map(key), "range {}", listed.queue.range_id);
+        }
+    }
+}
+
 pub(crate) async fn tasks_read_back_from_their_part_of_the_queue(fixture: &Fixture) {
     for (queues, pass) in fixture.task_queues() {
         queues.create(&key("orders"), &queue(1, 1)).await.expect("a queue");
@@ -180,7 +202,7 @@ pub(crate) async fn tasks_of_a_lost_lease_are_not_written(fixture: &Fixture) {
         assert_eq!(tasks(&queues, &key("orders"), 0, pass, 10).await, stored(&new[..1]));
         assert_eq!(tasks(&queues, &key("orders"), 5, pass, 10).await, []);
         let error = queues.create_tasks(&key("orders"), 2, &new).await.expect_err("an id twice");
-        assert!(matches!(error, Error::Unavailable { .. }), "{error:?}");
+        assert!(matches!(error, Error::Refused { .. }), "{error:?}");
         assert_eq!(tasks(&queues, &key("orders"), 5, pass, 10).await, []);
     }
 }
@@ -327,29 +349,33 @@ pub(crate) async fn lease_is_taken_over_renewed_and_lost(fixture: &Fixture) {
     }
 }
 
-/// Property 4: whoever takes over, and how often: a range has one owner, and losers are told.
+/// Property 4: whoever takes over, and how often: a range has one owner, and losers are told. In each round several begin.
 pub(crate) async fn one_of_many_contenders_takes_a_queue_over(fixture: &Fixture) {
-    for (queues, _) in fixture.task_queues() {
-        let contenders = (0..12).map(|_| {
-            let queues = queues.clone();
-            async move {
-                let mut won = Vec::new();
-                for _ in 0..3 {
-                    match queues.take_over(&key("orders"), |_| Blob::proto3(vec![1])).await {
-                        Ok(lease) => won.push(lease.range_id()),
-                        Err(Error::ConditionFailed { .. }) => {}
-                        Err(error) => panic!("{error:?}"),
-                    }
+    let watched = fixture.watched().await;
+    for queues in [TaskQueues::new(watched.database.clone()), TaskQueues::fair(watched.database.clone())] {
+        let mut ranges = 0;
+        for seed in fixture.rounds() {
+            let mut dice = Dice(seed);
+            let contenders = (0..dice.between(2..=4)).map(|_| {
+                let queues = queues.clone();
+                dice.late(async move { queues.take_over(&key("orders"), |_| Blob::proto3(vec![1])).await })
+            });
+            let mut won = Vec::new();
+            for answer in together(contenders.collect::<Vec<_>>()).await {
+                match answer {
+                    Ok(lease) => won.push(lease.range_id()),
+                    Err(Error::ConditionFailed { .. }) => {}
+                    Err(error) => panic!("seed {seed}: {error:?}"),
                 }
-                won
             }
-        });
-        let mut won = together(contenders).await.concat();
-        won.sort_unstable();
-        let ranges = i64::try_from(won.len()).expect("small");
-        assert!(won.iter().copied().eq(1..=ranges), "{won:?}");
-        assert_eq!(queues.get(&key("orders")).await.expect("a queue").range_id, ranges);
+            won.sort_unstable();
+            let last = ranges + i64::try_from(won.len()).expect("a few");
+            assert!(!won.is_empty() && won.iter().copied().eq(ranges + 1..=last), "seed {seed}: {won:?}");
+            ranges = last;
+            assert_eq!(queues.get(&key("orders")).await.expect("a queue").range_id, ranges, "seed {seed}");
+        }
     }
+    watched.expect_only_conflicts_tried_again();
 }
 
 /// Property 4: an owner writes tasks while another takes over. What the new owner finds below its block when it has taken
@@ -357,7 +383,7 @@ pub(crate) async fn one_of_many_contenders_takes_a_queue_over(fixture: &Fixture)
 pub(crate) async fn no_task_appears_below_the_block_of_a_new_owner(fixture: &Fixture) {
     let block_size = NonZeroU32::new(100).expect("a size");
     // Where nobody waits, those who lose pause and try again.
-    let (rounds, mut dice) = (if fixture.is_dsql() { 25 } else { 60 }, Dice(8));
+    let (rounds, mut dice) = (if fixture.is_dsql() { 25 } else { 100 }, Dice(8));
     for (queues, pass) in fixture.task_queues() {
         let mut owner = taken_over(&queues).await;
         let mut kept = 0;

@@ -73,7 +73,7 @@ impl Write {
         match self {
             Self::FirstNode | Self::DeleteBranch => again.is_ok(),
             Self::TakeQueueOver => matches!(again, Err(Error::ConditionFailed { actual: Some(4), .. })),
-            Self::CreateTasks | Self::CreateFairTasks => matches!(again, Err(Error::Unavailable { .. })),
+            Self::CreateTasks | Self::CreateFairTasks => matches!(again, Err(Error::Refused { .. })),
             Self::UserData => matches!(again, Err(Error::UserDataConflict { .. })),
         }
     }
@@ -125,9 +125,9 @@ async fn struck(fixture: &Fixture, write: Write, happens: bool) -> Result<()> {
     }
     let proxy = FaultProxy::start(fixture.address()).await.expect("a proxy");
     let database = fixture.by_way_of(proxy.address(), None).await;
-    // The whole statement: `BEGIN … READ COMMITTED` has its letters too.
-    let action = if happens { Action::DropReply } else { Action::Cut };
-    let rule = proxy.add(Rule::on(Trigger::Request(b"COMMIT\0".to_vec())).then(action));
+    // The whole statement, and the whole of its answer: `BEGIN … READ COMMITTED` has its letters too.
+    let trigger = if happens { Trigger::Reply } else { Trigger::Request };
+    let rule = proxy.add(Rule::on(trigger(b"COMMIT\0".to_vec())).then(Action::Cut));
     let answer = write.run(database).await;
     assert_eq!(rule.count(), 1, "{write:?}");
     answer

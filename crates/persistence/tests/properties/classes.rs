@@ -41,7 +41,7 @@ pub(crate) async fn conflicts_are_told_where_nothing_is_tried_again(mut bench: B
             let fired = bench.spare().await;
             assert_eq!(
                 (error.code(), fired),
-                ("state.unavailable", 1),
+                ("state.occ_exhausted", 1),
                 "{} {failure}: {error:?}",
                 about.name
             );

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use leasehold_core::Class;
 use leasehold_txn::Policy;
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 
@@ -43,21 +44,34 @@ pub(crate) fn recorded<T>(work: impl Future<Output = T>) -> (T, Recorded) {
     (answer, recorded)
 }
 
-/// Every write with one failure after the other: how often each struck, and how many writes failed of it.
-pub(crate) async fn struck(mut bench: Bench, failure: &str, times: u32) -> (u64, u64) {
+/// What failures did to writes.
+#[derive(Debug, Default)]
+pub(crate) struct Struck {
+    /// How often one struck.
+    pub(crate) fired: u64,
+    /// How many writes failed of it.
+    pub(crate) failed: u64,
+    /// How many of those may have happened. One that begins with a look fails at that, and surely did not happen.
+    pub(crate) unknown: u64,
+}
+
+/// Every write with one failure after the other.
+pub(crate) async fn struck(mut bench: Bench, failure: &str, times: u32) -> Struck {
     let policy = Policy::new(3, Duration::ZERO, Duration::ZERO).expect("a policy");
     let database = bench.fixture.with_retries(policy).await;
-    let (mut fired, mut failed) = (0, 0);
+    let mut struck = Struck::default();
     for write in all() {
         let prepared = bench.prepared(write).await;
         bench.strike(failure, times).await;
         let answer = prepared(database.clone()).await;
-        failed += u64::from(answer.is_err());
+        struck.failed += u64::from(answer.is_err());
+        struck.unknown +=
+            u64::from(answer.as_ref().is_err_and(|error| error.class() == Class::Indeterminate));
         let is_ridden_out = failure.contains("conflict") && times < 3;
         assert!(answer.is_ok() || !is_ridden_out, "{}: {answer:?}", write.name);
-        fired += bench.spare().await;
+        struck.fired += bench.spare().await;
     }
-    (fired, failed)
+    struck
 }
 
 pub(crate) fn expect_quiet(recorded: &Recorded) {
@@ -75,7 +89,8 @@ where
 {
     for failure in ["conflict_at_commit", "conflict_at_statement"] {
         for times in 0..=2 {
-            let ((fired, failed), recorded) = recorded(async { struck(bench().await, failure, times).await });
+            let (Struck { fired, failed, .. }, recorded) =
+                recorded(async { struck(bench().await, failure, times).await });
             assert_eq!((fired, failed), (u64::from(times) * all().count() as u64, 0));
             assert_eq!(recorded.count("dsql_tx_conflicts_total"), fired, "{failure}");
             assert_eq!(recorded.count("dsql_tx_retries_total"), fired, "{failure}");
@@ -90,7 +105,8 @@ where
 }
 
 pub(crate) fn exhausted_budgets_are_counted_as_one_error_each(bench: impl Future<Output = Bench>) {
-    let ((fired, failed), recorded) = recorded(async { struck(bench.await, "conflict_at_commit", 9).await });
+    let (Struck { fired, failed, .. }, recorded) =
+        recorded(async { struck(bench.await, "conflict_at_commit", 9).await });
     let writes = all().count() as u64;
     assert_eq!((fired, failed), (writes * 3, writes));
     assert_eq!(recorded.count("dsql_tx_conflicts_total"), writes * 3);

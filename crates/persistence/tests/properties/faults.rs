@@ -71,6 +71,10 @@ impl Faults {
             "limit" => ("statement", "54000"),
             "unavailable" => ("statement", "XX000"),
             "close" => ("statement", "57P01"),
+            "unsupported" => ("statement", "0A000"),
+            "no_permission" => ("statement", "42501"),
+            "no_table" => ("statement", "42P01"),
+            "out_of_range" => ("statement", "22003"),
             unknown => panic!("PostgreSQL does not fail by {unknown}"),
         };
         let arm = format!(

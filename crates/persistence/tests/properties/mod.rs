@@ -8,17 +8,15 @@ pub(crate) mod conflicts;
 pub(crate) mod counted;
 mod faults;
 pub(crate) mod opening;
-mod pauses;
 
 use std::collections::BTreeMap;
 
 use leasehold_persistence::{Database, Error};
 use leasehold_txn::{Dialect, DsqlLevel};
 
-use crate::fixture::{Change, Content, Fixture, Watcher};
+use crate::fixture::{Change, Content, Fixture, Pauses, Watcher};
 use crate::writes::{Prepared, Write, all};
 use faults::Faults;
-pub(crate) use pauses::Pauses;
 
 /// What a test does its writes to.
 pub(crate) struct Bench {

@@ -2,17 +2,18 @@
 //! the first time; then two more do.
 
 use leasehold_core::Class;
-use leasehold_persistence::{Config, Database, Schema};
+use leasehold_persistence::{Config, Schema};
 use leasehold_txn::Policy;
 
-use crate::fixture::{Place, together};
+use crate::fixture::Place;
 use crate::reads::every_read;
 use crate::writes::all;
 
 /// Services ask for their tokens again when somebody else was faster.
 const PATIENCE: usize = 50;
 
-async fn serve(pool: leasehold_txn::Pool, seed: u16) {
+async fn serve(place: &Place, seed: u16) {
+    let pool = place.pool();
     Schema::of(pool.dialect()).apply(&pool).await.expect("the tables");
     let mut config = Config::new(pool.dialect());
     config.retries =
@@ -20,7 +21,7 @@ async fn serve(pool: leasehold_txn::Pool, seed: u16) {
             .expect("a policy");
     config.takeover_retries = config.retries.clone();
     config.timeout = std::time::Duration::from_secs(60);
-    let database = Database::open(pool, config).await.expect("a database");
+    let database = place.open(pool, config).await.expect("a database");
     every_read(&database).await;
     // Seeds of a service are its own; what a database has one of they share.
     for (write, seed) in all().zip(seed..) {
@@ -39,6 +40,6 @@ async fn serve(pool: leasehold_txn::Pool, seed: u16) {
 
 pub(crate) async fn two_services_open_an_empty_database_twice(place: &Place) {
     for round in 0..2 {
-        together((0..2).map(|service| serve(place.pool(), (round * 2 + service) * 100))).await;
+        tokio::join!(serve(place, round * 200), serve(place, round * 200 + 100));
     }
 }

@@ -67,20 +67,3 @@ async fn write_that_was_done_already_answers_at_the_first_attempt() {
         second_time_answers_at_once(Bench::dsql(level).await).await;
     }
 }
-
-/// A store that is told of a lock that its cluster does not have is told by the cluster, once.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs PostgreSQL: cargo xtask test dsql"]
-async fn feature_that_is_not_there_is_a_fault_of_ours() {
-    let mut bench = Bench::dsql(DsqlLevel::UpdateOnly).await;
-    let mistaken = bench.fixture.as_if_at(DsqlLevel::KeyShare).await;
-    for name in ["execution.create", "execution.add_history_tasks"] {
-        let about = bench.about(write(name)).await;
-        let refusals = bench.fixture.refusals();
-        let error = (about.prepared)(mistaken.clone()).await.expect_err("no such lock");
-        assert!(matches!(error, Error::Unsupported { .. }), "{name}: {error:?}");
-        assert_eq!((error.class(), bench.fixture.refusals() - refusals), (Class::Internal, 1), "{name}");
-        about.expect_nothing_then_do(&bench.fixture.database, &bench.outside, "a refusal").await;
-    }
-    bench.fixture.expect_refusals();
-}

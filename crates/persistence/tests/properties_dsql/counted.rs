@@ -5,7 +5,7 @@ use leasehold_txn::DsqlLevel;
 use crate::fixture::together;
 use crate::properties::Bench;
 use crate::properties::counted::{
-    conflicts_that_are_ridden_out_are_counted,
+    Struck, conflicts_that_are_ridden_out_are_counted,
     exhausted_budgets_are_counted_as_one_error_each as exhausted_budgets, expect_quiet,
     lost_conditions_are_counted_and_are_no_errors as lost_conditions, recorded, struck,
 };
@@ -36,9 +36,11 @@ fn lost_conditions_are_counted_and_are_no_errors() {
 #[test]
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 fn unknown_outcomes_are_counted_as_such() {
-    let ((fired, failed), recorded) = recorded(async { struck(bench().await, "cut_after_commit", 1).await });
+    let (Struck { fired, failed, unknown }, recorded) =
+        recorded(async { struck(bench().await, "cut_after_commit", 1).await });
     assert_eq!(fired, all().count() as u64);
-    assert_eq!(recorded.count("dsql_unknown_outcome_total"), failed);
+    assert!(unknown + 1 >= failed, "all but one end with their COMMIT: {unknown} of {failed}");
+    assert_eq!(recorded.count("dsql_unknown_outcome_total"), unknown);
     assert_eq!(recorded.count("dsql_errors_total"), failed);
     assert_eq!(recorded.count("dsql_tx_conflicts_total"), 0);
     expect_quiet(&recorded);
@@ -52,9 +54,11 @@ fn retries_rise_under_contention() {
 
     let (conflicts, recorded) = recorded(async {
         let bench = Bench::dsql(DsqlLevel::KeyShare).await;
+        let queue = Queue::new(bench.fixture.database.clone(), QueueType::NAMESPACE_REPLICATION);
+        queue.init(&Blob::proto3(vec![])).await.expect("a queue");
         let before = bench.fixture.conflicts();
         let enqueuers = (0..8_u8).map(|enqueuer| {
-            let queue = Queue::new(bench.fixture.database.clone(), QueueType::NAMESPACE_REPLICATION);
+            let queue = queue.clone();
             async move {
                 for _ in 0..4 {
                     queue.enqueue(&Blob::proto3(vec![enqueuer])).await.expect("an id");

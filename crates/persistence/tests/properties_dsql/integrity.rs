@@ -95,6 +95,8 @@ async fn storm_of_failures_leaves_a_history_that_could_have_been() {
 
     for level in [DsqlLevel::UpdateOnly, DsqlLevel::KeyShare] {
         let bench = Bench::dsql(level).await;
+        let queue = Queue::new(bench.fixture.database.clone(), QueueType::NAMESPACE_REPLICATION);
+        queue.init(&Blob::proto3(vec![])).await.expect("a queue");
         for (action, probability) in [
             ("conflict_at_commit", 0.2),
             ("cut_after_commit", 0.1),
@@ -134,7 +136,6 @@ async fn storm_of_failures_leaves_a_history_that_could_have_been() {
         let answers = together(writers).await;
         bench.fixture.disarm();
 
-        let queue = Queue::new(bench.fixture.database.clone(), QueueType::NAMESPACE_REPLICATION);
         let messages = queue.read(-1, PageSize::MAX).await.expect("messages");
         let ids: Vec<i64> = messages.iter().map(|message| message.id).collect();
         assert_eq!(ids, (0..).take(ids.len()).collect::<Vec<_>>(), "no hole");

@@ -97,6 +97,8 @@ async fn what_was_answered_survives_and_the_rest_is_whole_or_absent() {
     for round in 0..3_u64 {
         let cluster = Cluster::start(Settings::durable()).expect("a server");
         let database = open(&cluster).await;
+        let queue = Queue::new(database.clone(), QueueType::NAMESPACE_REPLICATION);
+        queue.init(&Blob::proto3(vec![])).await.expect("a queue");
         let stop = Arc::new(AtomicBool::new(false));
         let writers: Vec<_> = (0..4_u8)
             .map(|writer| {
@@ -118,9 +120,7 @@ async fn what_was_answered_survives_and_the_rest_is_whole_or_absent() {
         }
         tokio::task::block_in_place(|| cluster.restart()).expect("restarted");
 
-        let messages =
-            Queue::new(database.clone(), QueueType::NAMESPACE_REPLICATION).read(-1, PageSize::MAX).await;
-        let messages = messages.expect("messages");
+        let messages = queue.read(-1, PageSize::MAX).await.expect("messages");
         let ids: Vec<i64> = messages.iter().map(|message| message.id).collect();
         assert_eq!(ids, (0..).take(ids.len()).collect::<Vec<_>>(), "no hole");
         let namespaces = Namespaces::new(database.clone());

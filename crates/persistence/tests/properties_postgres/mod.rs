@@ -4,6 +4,7 @@ mod classes;
 mod conflicts;
 mod counted;
 mod cut;
+mod ids;
 mod killed;
 mod opening;
 

@@ -1,9 +1,15 @@
 //! Property 8: initialisation.
 
+use std::collections::BTreeSet;
+
+use leasehold_persistence::{
+    Blob, Config, NamespaceId, NamespaceRecord, Namespaces, Queue, QueueType, Schema, Shard, Shards,
+};
 use leasehold_txn::Dialect;
 
 use super::REPEATABLE_READ;
-use crate::fixture::Place;
+use crate::cases::schema::expect_complete;
+use crate::fixture::{Dice, Place};
 use crate::properties::opening::two_services_open_an_empty_database_twice;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -11,5 +17,38 @@ use crate::properties::opening::two_services_open_an_empty_database_twice;
 async fn two_services_open_an_empty_database_at_once_and_again() {
     for dialect in [Dialect::POSTGRES, REPEATABLE_READ] {
         two_services_open_an_empty_database_twice(&Place::postgres_as(dialect).await).await;
+    }
+}
+
+/// What a service finds when it is the first, or thinks so.
+async fn begin(place: &Place, service: u8) -> (Shard, i64, i64) {
+    let pool = place.pool_of(2);
+    Schema::of(pool.dialect()).apply(&pool).await.expect("the tables");
+    let config = Config { timeout: std::time::Duration::from_secs(60), ..Config::new(pool.dialect()) };
+    let database = place.open(pool, config).await.expect("a database");
+    let make = || (i64::from(service), Blob::proto3(vec![service]));
+    let shard = Shards::new(database.clone()).get_or_create(1, make).await.expect("a shard");
+    let id = NamespaceId::from_bytes([service; 16]);
+    let record = NamespaceRecord::new(id, format!("service {service}"), Blob::proto3(vec![service]), false);
+    let version = Namespaces::new(database.clone()).create(&record.expect("a record")).await;
+    let queue = Queue::new(database, QueueType::NAMESPACE_REPLICATION);
+    queue.init(&Blob::proto3(vec![])).await.expect("a queue");
+    let message = queue.enqueue(&Blob::proto3(vec![service])).await.expect("an id");
+    (shard, version.expect("a namespace"), message)
+}
+
+/// In each of a hundred rounds two services meet a database with nothing in it, a moment apart: both find it as if either had
+/// been alone.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn two_services_open_a_hundred_empty_databases_at_once() {
+    for seed in 0..100 {
+        let (mut dice, place) = (Dice(seed), Place::postgres().await);
+        let (one, other) = (dice.late(begin(&place, 1)), dice.late(begin(&place, 2)));
+        let (one, other) = tokio::join!(one, other);
+        assert_eq!(one.0, other.0, "seed {seed}: one made the shard");
+        assert_eq!(BTreeSet::from([one.1, other.1]), BTreeSet::from([1, 2]), "seed {seed}");
+        assert_eq!(BTreeSet::from([one.2, other.2]), BTreeSet::from([0, 1]), "seed {seed}");
+        expect_complete(&place).await;
     }
 }

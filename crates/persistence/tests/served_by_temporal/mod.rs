@@ -224,3 +224,25 @@ async fn what_a_cluster_has_one_of_is_read() {
     let roles: BTreeSet<_> = members.expect("members").items.iter().map(|member| member.role).collect();
     assert_eq!(roles, BTreeSet::from([1, 2, 3, 4]));
 }
+
+/// Operators see who owns what, by what Temporal keeps.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn owners_and_levels_are_shown() {
+    let fixture = fixture().await;
+    let inspector = Inspector::new(fixture.database.clone());
+    let shards = inspector.shards(None, PageSize::MAX).await.expect("shards");
+    assert_eq!(shards.len(), 4);
+    for shard in shards {
+        let owner = shard.owner.expect("an owner");
+        assert!(owner.starts_with(&format!("127.0.0.1:17003-{}-", shard.shard_id)), "{owner}");
+    }
+    let queues = inspector.queues().await.expect("queues").queues;
+    let queues: Vec<_> = queues.iter().map(|queue| (queue.queue_type, queue.ack_levels.len())).collect();
+    assert_eq!(queues, [(-1, 0), (1, 0)], "ack levels are JSON");
+    let page = inspector.task_queues(false, PageSize::MAX, None).await.expect("task queues");
+    let name = |listed: &leasehold_persistence::ListedTaskQueue| {
+        listed.key.as_ref().map(|key| key.name().to_owned())
+    };
+    assert!(page.items.iter().map(name).any(|name| name.as_deref() == Some("/_sys/orders/3")));
+}

@@ -103,7 +103,7 @@ writes! {
             Executions::new(database).delete_current(&current_of(&workflow(seed)), first(seed).key.run_id).await
         })
     };
-    "execution.add_history_tasks", Some("state.unavailable"), |database, seed| {
+    "execution.add_history_tasks", Some("state.refused"), |database, seed| {
         shard(&database).await;
         prepared(move |database| async move {
             Executions::new(database).add_history_tasks(SHARD, 1, &tasks(task_id(seed))).await

@@ -31,7 +31,8 @@ fn first() -> AckLevels {
 }
 
 writes! {
-    "queue.enqueue_first", None, |_database, seed| {
+    "queue.enqueue_first", None, |database, seed| {
+        queue(database, seed).init(&blob(0)).await.expect("a queue");
         prepared(move |database| async move { queue(database, seed).enqueue(&blob(1)).await.map(drop) })
     };
     "queue.enqueue", None, |database, seed| {

@@ -46,11 +46,11 @@ writes! {
         made(database, seed).await;
         prepared(move |database| async move { TaskQueues::new(database).delete(&key(seed), 1).await })
     };
-    "task_queue.create_tasks", Some("state.unavailable"), |database, seed| {
+    "task_queue.create_tasks", Some("state.refused"), |database, seed| {
         made(database, seed).await;
         prepared(move |database| async move { TaskQueues::new(database).create_tasks(&key(seed), 1, &tasks(0)).await })
     };
-    "task_queue.create_fair_tasks", Some("state.unavailable"), |database, seed| {
+    "task_queue.create_fair_tasks", Some("state.refused"), |database, seed| {
         TaskQueues::fair(database).create(&key(seed), &queue(1)).await.expect("a queue");
         prepared(move |database| async move { TaskQueues::fair(database).create_tasks(&key(seed), 1, &tasks(1)).await })
     };
