@@ -14,8 +14,6 @@ mod matrix;
 mod model;
 #[path = "on_postgres/native.rs"]
 mod native;
-#[path = "on_postgres/outside.rs"]
-mod outside;
 #[path = "on_postgres/protocol.rs"]
 mod protocol;
 #[path = "on_postgres/schema.rs"]

@@ -52,6 +52,11 @@ impl Table {
         self.key_columns.iter().any(|key| key == column)
     }
 
+    /// Whether the column is part of a name by which others may know a row.
+    pub(crate) fn is_name(&self, column: &str) -> bool {
+        std::iter::once(&self.primary_key).chain(&self.referenced).flatten().any(|name| name == column)
+    }
+
     /// Whether values for these columns name at most one row, by the primary key.
     pub(crate) fn is_keyed_by(&self, columns: &[String]) -> bool {
         !self.primary_key.is_empty() && self.primary_key.iter().all(|key| columns.contains(key))

@@ -9,9 +9,10 @@ SELECT json_build_object(
       FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
      WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped),
   'primary_key', (
-    SELECT coalesce(json_agg(a.attname), '[]')
-      FROM pg_index i JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY (i.indkey)
-     WHERE i.indrelid = c.oid AND i.indisprimary),
+    SELECT coalesce(json_agg(a.attname ORDER BY k.place), '[]')
+      FROM pg_index i CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY AS k(attnum, place)
+      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.attnum
+     WHERE i.indrelid = c.oid AND i.indisprimary AND k.place <= i.indnkeyatts),
   'key_columns', (
     SELECT coalesce(json_agg(DISTINCT a.attname), '[]')
       FROM pg_index i CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY AS k(attnum, place)

@@ -1,6 +1,6 @@
 //! The control tables: `sys.faults` arms rules, `sys.counters` shows counts.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use parking_lot::Mutex;
 
@@ -12,11 +12,11 @@ use crate::{
     plan::Plan,
 };
 
-/// Which tables they are, and which rules came from there.
+/// Which tables they are, and the rules that were there when they were last looked at.
 pub(crate) struct Control {
     faults: u32,
     counters: u32,
-    armed: Mutex<BTreeSet<String>>,
+    followed: Mutex<BTreeMap<String, Rule>>,
 }
 
 impl Control {
@@ -24,7 +24,7 @@ impl Control {
         Ok(Control {
             faults: oid(catalogue, "sys.faults").await?,
             counters: oid(catalogue, "sys.counters").await?,
-            armed: Mutex::default(),
+            followed: Mutex::default(),
         })
     }
 
@@ -79,19 +79,19 @@ impl Shared {
         rules.map(Some).map_err(|error| Failure::new("22023", error.to_string()))
     }
 
-    /// Arms what is new in the control table, disarms what is gone from it, leaves the rest as it is.
+    /// Arms what is new or changed in the control table, disarms what is gone from it, leaves the rest as it is: a rule
+    /// that was disarmed by other means stays so, although its row is there.
     pub(crate) fn follow(&self, rules: Vec<Rule>) {
-        let mut armed = self.control.armed.lock();
-        let known = self.faults.report();
-        let names: BTreeSet<String> = rules.iter().map(|rule| rule.name.clone()).collect();
-        for gone in armed.difference(&names) {
+        let mut followed = self.control.followed.lock();
+        let before = std::mem::take(&mut *followed);
+        followed.extend(rules.into_iter().map(|rule| (rule.name.clone(), rule)));
+        for gone in before.keys().filter(|name| !followed.contains_key(*name)) {
             self.faults.disarm(gone);
         }
-        for rule in rules {
-            if !known.iter().any(|report| report.rule == rule) {
-                self.faults.arm(rule);
+        for (name, rule) in &*followed {
+            if before.get(name) != Some(rule) {
+                self.faults.arm(rule.clone());
             }
         }
-        *armed = names;
     }
 }

@@ -28,7 +28,7 @@ use crate::{
     config::Config,
     failure::Failure,
     faults::Faults,
-    intents::{Intent, Intents, Strength},
+    intents::{Intent, Intents, Strength, Xid},
 };
 
 const SCHEMA: &str = include_str!("schema.sql");
@@ -156,10 +156,10 @@ impl Shared {
     }
 
     /// Remembers committed intents for as long as a transaction is open that they may concern.
-    pub(crate) fn remember(&self, intents: &[Intent]) {
+    pub(crate) fn remember(&self, intents: &[Intent], xid: Xid) {
         if !intents.is_empty() {
             let oldest = self.seats.lock().values().map(|seat| seat.snapshot()).min().unwrap_or(u64::MAX);
-            self.intents.committed(intents, oldest);
+            self.intents.committed(intents, xid, oldest);
         }
     }
 }

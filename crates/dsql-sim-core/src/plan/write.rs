@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use sqlparser::ast::{
-    Assignment, AssignmentTarget, Delete, FromTable, Insert, OnConflictAction, OnInsert, Query, SetExpr,
-    Statement, TableObject, Update, UpdateTableFromKind,
+    Assignment, AssignmentTarget, Delete, Expr, FromTable, Insert, OnConflictAction, OnInsert, Query,
+    SetExpr, Statement, TableObject, TableWithJoins, Update, UpdateTableFromKind,
 };
 
 use super::{
     capture::Capture,
+    locking::Touch,
     names::{Source, folded, source},
 };
 use crate::{catalogue::Table, intents::Strength};
@@ -20,6 +21,8 @@ pub(crate) struct Write {
     pub(crate) sql: Arc<str>,
     pub(crate) capture: Capture,
     pub(crate) shadow: Shadow,
+    /// Asked before it: the names its rows have until then, where it may give them others.
+    pub(crate) former: Option<Touch>,
 }
 
 /// What a statement answers after its transaction lost: what it would have done in its own snapshot.
@@ -59,7 +62,7 @@ fn written(query: &Query) -> Option<&Statement> {
     }
 }
 
-fn deleted(delete: &Delete) -> Option<&sqlparser::ast::TableWithJoins> {
+fn deleted(delete: &Delete) -> Option<&TableWithJoins> {
     let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
     from.first()
 }
@@ -73,15 +76,19 @@ impl Write {
         };
         let shadow = if is_plain { Shadow::of(statement) } else { Shadow::None };
         let (Some((source, table)), Some(inner)) = (target, inner) else {
-            return Write { sql: sql.into(), capture: Capture::default(), shadow };
+            return Write { sql: sql.into(), capture: Capture::default(), shadow, former: None };
         };
         let capture = capture(inner, &source.qualifier, table);
+        let former = match statement {
+            Statement::Update(update) => former(update, source, table),
+            _ => None,
+        };
         let sql = match capture.expressions() {
             Some(added) if returns(inner) => format!("{sql}\n, {added}"),
             Some(added) => format!("{sql}\nRETURNING {added}"),
             None => sql.to_owned(),
         };
-        Write { sql: sql.into(), capture, shadow }
+        Write { sql: sql.into(), capture, shadow, former }
     }
 }
 
@@ -129,6 +136,31 @@ fn capture(statement: &Statement, qualifier: &str, table: &Table) -> Capture {
     }
 }
 
+/// RETURNING has the names that rows were given; others know them by those they had.
+fn former(update: &Update, source: &Source, table: &Table) -> Option<Touch> {
+    if !assigned(&update.assignments).any(|column| table.is_name(&column)) {
+        return None;
+    }
+    let capture = Capture::new(false).rows(Strength::Key, table.row_names(&source.qualifier));
+    let sql = format!("SELECT {} {}", capture.expressions()?, found_by(update));
+    Some(Touch { sql: sql.into(), capture })
+}
+
+/// From FROM on, a query for the rows that an UPDATE finds, with those it joins them to.
+fn found_by(update: &Update) -> String {
+    let more = match &update.from {
+        Some(UpdateTableFromKind::AfterSet(from) | UpdateTableFromKind::BeforeSet(from)) => from.as_slice(),
+        None => &[],
+    };
+    rows_of(&update.table, more, update.selection.as_ref())
+}
+
+fn rows_of(table: &TableWithJoins, more: &[TableWithJoins], selection: Option<&Expr>) -> String {
+    let from: Vec<String> = std::iter::once(table).chain(more).map(ToString::to_string).collect();
+    let condition = selection.map(|selection| format!(" WHERE {selection}")).unwrap_or_default();
+    format!("FROM {}{condition}", from.join(", "))
+}
+
 fn assigned(assignments: &[Assignment]) -> impl Iterator<Item = String> {
     let names = assignments.iter().flat_map(|assignment| match &assignment.target {
         AssignmentTarget::ColumnName(name) => std::slice::from_ref(name).iter(),
@@ -156,33 +188,17 @@ impl Shadow {
     }
 
     fn of_update(update: &Update) -> Shadow {
-        let more = match &update.from {
-            Some(UpdateTableFromKind::AfterSet(from) | UpdateTableFromKind::BeforeSet(from)) => {
-                from.as_slice()
-            }
-            None => &[],
-        };
-        let selection = update.selection.as_ref();
-        Shadow::count("UPDATE", &update.table, more, selection.map(ToString::to_string))
+        Shadow::count("UPDATE", &update.table, &found_by(update))
     }
 
     fn of_delete(delete: &Delete) -> Shadow {
         let Some(table) = deleted(delete) else { return Shadow::None };
         let more = delete.using.as_deref().unwrap_or_default();
-        Shadow::count("DELETE", table, more, delete.selection.as_ref().map(ToString::to_string))
+        Shadow::count("DELETE", table, &rows_of(table, more, delete.selection.as_ref()))
     }
 
-    fn count(
-        verb: &'static str,
-        table: &sqlparser::ast::TableWithJoins,
-        more: &[sqlparser::ast::TableWithJoins],
-        selection: Option<String>,
-    ) -> Shadow {
+    fn count(verb: &'static str, table: &TableWithJoins, rows: &str) -> Shadow {
         let Some(source) = source(&table.relation) else { return Shadow::None };
-        let from: Vec<String> = std::iter::once(table).chain(more).map(ToString::to_string).collect();
-        let condition = selection.map(|selection| format!(" WHERE {selection}")).unwrap_or_default();
-        let sql =
-            format!("SELECT count(DISTINCT {}.ctid) FROM {}{condition}", source.qualifier, from.join(", "));
-        Shadow::Count(verb, sql.into())
+        Shadow::Count(verb, format!("SELECT count(DISTINCT {}.ctid) {rows}", source.qualifier).into())
     }
 }

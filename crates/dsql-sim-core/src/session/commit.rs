@@ -1,15 +1,20 @@
 //! COMMIT: the one place where a transaction wins or loses.
 
+use std::time::Duration;
+
 use super::{Session, statement::pause, transaction::Transaction};
 use crate::{
     backend::Outcome,
     engine::{Count, Mode, Push, Work, Worker},
     failure::{Answered, Failure},
     faults::Point,
+    intents::{Intent, Rivals, Xid},
 };
 
 /// Replays that collided with statements in flight, before it is called a conflict.
 const ATTEMPTS_MAX: u32 = 20;
+/// The commit of another is a round trip to PostgreSQL.
+const NEXT_LOOK: Duration = Duration::from_micros(200);
 /// Who is idle is pushed aside long before this.
 const REPLAY_PATIENCE: &str = "SET LOCAL lock_timeout = '200ms'";
 /// A committer outwaits every statement: their own limit is far shorter.
@@ -55,7 +60,7 @@ impl Session {
         let push = if ddl { Push::Tables } else { Push::Rows };
         let mut attempt = 0;
         loop {
-            if self.shared().intents.conflict(&transaction.intents, snapshot) {
+            if self.is_overtaken(worker, &transaction.intents, snapshot).await? {
                 return Err(Failure::data_conflict().into());
             }
             if !is_late || self.replay(worker, push, &transaction.tables).await? {
@@ -74,14 +79,11 @@ impl Session {
         }
         let rules =
             if has_writes { self.shared().rules_of(worker, &transaction.tables).await? } else { None };
-        if worker.mode != Mode::Idle {
-            let outcome = worker.connection.simple("COMMIT").await?.one().map_err(told_at_commit)?;
-            if outcome.tag.as_deref() != Some("COMMIT") {
-                return Err(Failure::data_conflict().into());
-            }
-        }
+        let under_way = self.shared().intents.under_way(&transaction.intents);
+        let xid = end(worker, !transaction.intents.is_empty()).await?;
         worker.forget();
-        self.shared().remember(&transaction.intents);
+        self.shared().remember(&transaction.intents, xid);
+        drop(under_way);
         if let Some(changes) = &transaction.changes {
             self.shared().catalogue.changed(changes.as_deref());
         }
@@ -93,13 +95,36 @@ impl Session {
         if has_writes {
             self.shared().counters.add(Count::Commits);
         }
-        self.after_commit(&transaction).await
+        self.strike(Point::AfterCommit, &transaction).await
+    }
+
+    /// Whether somebody committed since the snapshot what these intents exclude. The number of the snapshot is older than
+    /// the snapshot itself, so PostgreSQL is asked which of the rivals it has not seen.
+    async fn is_overtaken(
+        &self,
+        worker: &mut Worker,
+        intents: &[Intent],
+        snapshot: u64,
+    ) -> Result<bool, Failure> {
+        while self.shared().intents.must_wait(intents) {
+            tokio::time::sleep(NEXT_LOOK).await;
+        }
+        let Rivals { is_certain, xids } = self.shared().intents.rivals(intents, snapshot);
+        if is_certain || xids.is_empty() {
+            return Ok(is_certain);
+        }
+        let xids: Vec<String> = xids.iter().map(|xid| format!("'{xid}'")).collect();
+        let sql = format!(
+            "SELECT bool_and(pg_visible_in_snapshot(xid, pg_current_snapshot())) FROM unnest(ARRAY[{}]::xid8[]) xid",
+            xids.join(", ")
+        );
+        let outcome = worker.connection.simple(&sql).await?.one()?;
+        let has_seen_all = outcome.text_rows().pop().and_then(|mut row| row.pop().flatten());
+        Ok(has_seen_all.as_deref() != Some("t"))
     }
 
     async fn check_commit(&self, worker: &Worker, transaction: &Transaction) -> Answered<()> {
-        if !transaction.footprints.is_empty() {
-            self.inject(Point::BeforeCommit, &transaction.footprints).await?;
-        }
+        self.strike(Point::BeforeCommit, transaction).await?;
         if transaction.is_doomed {
             return Err(Failure::data_conflict().into());
         }
@@ -114,11 +139,12 @@ impl Session {
         Ok(())
     }
 
-    async fn after_commit(&self, transaction: &Transaction) -> Answered<()> {
+    /// Asks the fault rules about what the transaction did; of what it did on the control tables they know nothing.
+    pub(super) async fn strike(&self, point: Point, transaction: &Transaction) -> Answered<()> {
         if transaction.footprints.is_empty() {
             return Ok(());
         }
-        self.inject(Point::AfterCommit, &transaction.footprints).await
+        self.inject(point, &transaction.footprints).await
     }
 
     /// Does the whole log again, on the snapshot it was made for. What worked then and does not now was overtaken. Not
@@ -135,6 +161,21 @@ impl Session {
     }
 }
 
+/// Commits at PostgreSQL. Where it is asked for, tells the number of the transaction there: what brings intents has
+/// written or locked a row, and so has one.
+async fn end(worker: &mut Worker, is_numbered: bool) -> Result<Xid, Failure> {
+    if worker.mode == Mode::Idle {
+        return Ok(0);
+    }
+    let sql = if is_numbered { "SELECT pg_current_xact_id(); COMMIT" } else { "COMMIT" };
+    let outcomes = worker.connection.simple(sql).await?.all().map_err(told_at_commit)?;
+    if outcomes.last().and_then(|outcome| outcome.tag.as_deref()) != Some("COMMIT") {
+        return Err(Failure::data_conflict());
+    }
+    let xid = outcomes.first().and_then(|outcome| outcome.text_rows().pop()?.pop()?);
+    Ok(xid.and_then(|xid| xid.parse().ok()).unwrap_or(0))
+}
+
 /// Constraints that held before and are broken now were broken by another's commit.
 fn overtaken(failure: Failure) -> Failure {
     match failure.sqlstate() {
@@ -144,5 +185,10 @@ fn overtaken(failure: Failure) -> Failure {
 }
 
 fn told_at_commit(failure: Failure) -> Failure {
-    if failure.is_conflict() || failure.is_collision() { Failure::data_conflict() } else { failure }
+    let is_over = failure.sqlstate() == "25P02";
+    if is_over || failure.is_conflict() || failure.is_collision() {
+        Failure::data_conflict()
+    } else {
+        failure
+    }
 }

@@ -6,10 +6,10 @@ use super::{
     transaction::Transaction,
 };
 use crate::{
-    backend::{Call, Outcome},
+    backend::Outcome,
     engine::{Mode, Push, Work},
     failure::{Answered, Failure},
-    faults::Footprint,
+    faults::{Footprint, Point},
     plan::{Action, Plan, Write},
 };
 
@@ -33,11 +33,19 @@ impl Session {
                 Ok(outcome)
             }
             Action::Ddl { .. } => self.ddl_alone(plan, transaction).await,
-            _ => self.read_alone(plan, prepared, bound).await,
+            _ => self.read_alone(plan, prepared, bound, &transaction).await,
         }
     }
 
-    async fn read_alone(&mut self, plan: &Plan, prepared: &Prepared, bound: &Bound) -> Answered<Outcome> {
+    /// PostgreSQL commits it with the statement, so a fault at COMMIT can only take its answer away. A SET is spared: it
+    /// would have to be taken back.
+    async fn read_alone(
+        &mut self,
+        plan: &Plan,
+        prepared: &Prepared,
+        bound: &Bound,
+        transaction: &Transaction,
+    ) -> Answered<Outcome> {
         let call = prepared.call(&plan.parsed.sql.as_str().into(), bound);
         let performed = {
             let mut worker = self.seat.worker.lock().await;
@@ -49,6 +57,9 @@ impl Session {
         }
         if matches!(plan.action, Action::Set) {
             self.learn_schemas().await?;
+        } else {
+            self.strike(Point::BeforeCommit, transaction).await?;
+            self.strike(Point::AfterCommit, transaction).await?;
         }
         Ok(performed.outcomes.into_iter().next_back().unwrap_or_default())
     }
@@ -62,28 +73,23 @@ impl Session {
         bound: &Bound,
         mut transaction: Transaction,
     ) -> Answered<Outcome> {
-        let formats = write.capture.formats(&bound.formats);
-        let call = Call { formats, ..prepared.call(&write.sql, bound) };
+        let calls = write.calls(prepared, bound);
         let seat = self.seat.clone();
         let mut worker = seat.worker.lock().await;
         let mut attempt = 0;
-        let mut outcome = loop {
+        let mut outcomes = loop {
             let snapshot = self.shared().intents.now();
             transaction.snapshot = Some(snapshot);
             seat.set_snapshot(Some(snapshot));
             worker.mode = Mode::Live;
-            let work = Work {
-                prelude: transaction.begin_sql(),
-                calls: std::slice::from_ref(&call),
-                ..Work::default()
-            };
+            let work = Work { prelude: transaction.begin_sql(), calls: &calls, ..Work::default() };
             let mut performed = self
                 .shared()
                 .push_through(&seat, Push::Rows, &transaction.tables, worker.perform(work))
                 .await?;
             self.asides.append(&mut performed.asides);
             let Some(failure) = performed.failure else {
-                break performed.outcomes.pop().unwrap_or_default();
+                break performed.outcomes;
             };
             worker.roll_back().await?;
             attempt += 1;
@@ -96,9 +102,14 @@ impl Session {
             }
             pause(attempt).await;
         };
-        let captured = write.capture.take(&mut outcome, &call.formats);
-        transaction.bytes += captured.bytes;
-        transaction.intents.extend(captured.intents);
+        let mut outcome = outcomes.pop().unwrap_or_default();
+        let former =
+            write.former.iter().zip(&mut outcomes).map(|(former, outcome)| (&former.capture, outcome));
+        for ((capture, outcome), call) in former.chain([(&write.capture, &mut outcome)]).zip(&calls) {
+            let captured = capture.take(outcome, &call.formats);
+            transaction.bytes += captured.bytes;
+            transaction.intents.extend(captured.intents);
+        }
         transaction.add_rows(outcome.affected(), &self.engine.config().limits)?;
         self.commit_transaction(&mut worker, transaction).await?;
         Ok(outcome)

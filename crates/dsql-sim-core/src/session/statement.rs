@@ -126,15 +126,7 @@ impl Session {
         bound: &Bound,
     ) -> Result<Outcome, Failure> {
         transaction.place.dml_done = true;
-        let steps = Steps {
-            calls: vec![Call {
-                formats: write.capture.formats(&bound.formats),
-                ..prepared.call(&write.sql, bound)
-            }],
-            logged_from: 0,
-            captures: vec![Some(&write.capture)],
-            locks: true,
-        };
+        let steps = Steps::of_write(write, prepared, bound);
         let outcome = match self.steps(worker, transaction, &steps).await {
             Ok(mut outcomes) => outcomes.pop().unwrap_or_default(),
             Err(missed) => {
@@ -278,6 +270,16 @@ impl Session {
     }
 }
 
+impl Write {
+    /// The statement itself is the last.
+    pub(super) fn calls(&self, prepared: &Prepared, bound: &Bound) -> Vec<Call> {
+        let former = self.former.iter();
+        let former = former.map(|former| Call { formats: Vec::new(), ..prepared.call(&former.sql, bound) });
+        let formats = self.capture.formats(&bound.formats);
+        former.chain([Call { formats, ..prepared.call(&self.sql, bound) }]).collect()
+    }
+}
+
 impl Missed {
     /// The connection to PostgreSQL is gone, or its transaction is.
     fn lost(failure: Failure) -> Missed {
@@ -286,6 +288,16 @@ impl Missed {
 }
 
 impl<'a> Steps<'a> {
+    fn of_write(write: &'a Write, prepared: &Prepared, bound: &Bound) -> Steps<'a> {
+        let former = write.former.iter();
+        Steps {
+            calls: write.calls(prepared, bound),
+            logged_from: former.len(),
+            captures: former.map(|former| Some(&former.capture)).chain([Some(&write.capture)]).collect(),
+            locks: true,
+        }
+    }
+
     fn of_locking(locking: &'a Locking, prepared: &Prepared, bound: &Bound) -> Steps<'a> {
         let read = prepared.call(&locking.read, bound);
         let touches = locking.touches.iter();

@@ -104,6 +104,44 @@ async fn connection_cut_before_commit_leaves_nothing_and_after_it_everything() {
 
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn faults_at_commit_strike_a_read_by_itself() {
+    let (fixture, one) = start().await;
+    const LOAD: &str = "/* op=Load */ SELECT value FROM t WHERE id = 1";
+    for (action, told) in [
+        ("conflict_at_commit", "40001 change conflicts with another transaction (OC000)"),
+        ("schema_conflict_at_commit", "40001 schema has been updated by another transaction (OC001)"),
+        ("limit", "54000 transaction size limit 10mb exceeded"),
+    ] {
+        arm(&fixture, &format!(r#"{{"name": "s", "action": "{action}", "op": "Load", "nth": 2}}"#));
+        assert_eq!(one.ok(LOAD).await, "0");
+        assert_eq!(one.run(LOAD).await, Err(told.to_owned()));
+        assert_eq!(one.ok(LOAD).await, "0");
+        assert_eq!(fired(&fixture), 1, "{action}");
+    }
+    arm(&fixture, r#"{"name": "s", "action": "schema_conflict_at_commit", "table": "t", "nth": 1}"#);
+    let error = one.client.query_one("SELECT value FROM t WHERE id = $1", &[&1_i32]).await.unwrap_err();
+    assert!(told(&error).ends_with("(OC001)"), "{}", told(&error));
+    for action in ["cut_before_commit", "cut_after_commit"] {
+        arm(&fixture, &format!(r#"{{"name": "s", "action": "{action}", "op": "Load", "nth": 1}}"#));
+        let cut = fixture.client().await;
+        let told = cut.run(LOAD).await.unwrap_err();
+        assert!(told.starts_with("connection"), "{action}: {told}");
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn read_that_failed_by_itself_has_no_commit_to_strike() {
+    let (fixture, one) = start().await;
+    arm(&fixture, r#"{"name": "s", "action": "conflict_at_commit", "times": 1}"#);
+    one.fails("SELECT 1 / (value - value) FROM t", "22012").await;
+    one.ok("SET application_name = 'mine'").await;
+    assert_eq!(fired(&fixture), 0);
+    one.fails("SELECT value FROM t", "40001").await;
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn delay_makes_a_statement_late() {
     let (fixture, one) = start().await;
     arm(&fixture, r#"{"name": "d", "action": "delay", "delay_ms": 60, "op": "Save"}"#);
@@ -190,4 +228,30 @@ async fn control_table_arms_and_reports() {
         .await;
     assert!(told.contains("unknown variant"), "{told}");
     assert_eq!(one.ok("SELECT count(*) FROM sys.faults").await, "0");
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn rule_disarmed_over_http_stays_so_when_the_control_table_is_written() {
+    let (fixture, one) = start().await;
+    let add = |name: &str, op: &str| {
+        format!(
+            r#"INSERT INTO sys.faults (rule) VALUES ('{{"name": "{name}", "action": "conflict_at_commit", "op": "{op}"}}')"#
+        )
+    };
+    one.ok(&add("c", "Save")).await;
+    one.fails(SAVE, "40001").await;
+    assert_eq!(http(&fixture, "DELETE", "/faults/c", "").await.0, 204);
+    one.ok(&add("other", "Other")).await;
+    one.ok(SAVE).await;
+    one.ok(
+        r#"UPDATE sys.faults SET rule = '{"name": "c", "action": "limit", "op": "Save"}' WHERE name = 'c'"#,
+    )
+    .await;
+    one.fails(SAVE, "54000").await;
+    one.ok("DELETE FROM sys.faults WHERE name = 'c'").await;
+    one.ok(SAVE).await;
+    one.ok(&add("c", "Save")).await;
+    one.fails(SAVE, "40001").await;
+    assert_eq!(fired(&fixture), 1, "the other rule never struck");
 }

@@ -8,12 +8,13 @@ enum Access {
     Insert,
     Delete,
     UpdateKey,
+    MoveKey,
     ForUpdate,
     UpdateOther,
     KeyShare,
 }
 
-use Access::{Delete, ForUpdate, Insert, KeyShare, UpdateKey, UpdateOther};
+use Access::{Delete, ForUpdate, Insert, KeyShare, MoveKey, UpdateKey, UpdateOther};
 
 impl Access {
     fn sql(self, row: usize) -> String {
@@ -22,6 +23,7 @@ impl Access {
             Delete => format!("DELETE FROM cells WHERE id = {row}"),
             // By the SET list: the value stays.
             UpdateKey => format!("UPDATE cells SET id = id WHERE id = {row}"),
+            MoveKey => format!("UPDATE cells SET id = id + 1000 WHERE id = {row}"),
             ForUpdate => format!("SELECT value FROM cells WHERE id = {row} FOR UPDATE"),
             UpdateOther => format!("UPDATE cells SET value = value + 1 WHERE id = {row}"),
             KeyShare => format!("SELECT value FROM cells WHERE id = {row} FOR KEY SHARE"),
@@ -72,8 +74,8 @@ async fn every_pair_of_accesses_to_one_row_is_judged_by_the_matrix() {
     one.ok("CREATE TABLE cells (id int PRIMARY KEY, value int NOT NULL)").await;
     one.ok("INSERT INTO cells SELECT n, 0 FROM generate_series(1, 500) n").await;
     let mut row = 0;
-    for first in [Delete, UpdateKey, ForUpdate, UpdateOther, KeyShare] {
-        for second in [Delete, UpdateKey, ForUpdate, UpdateOther, KeyShare] {
+    for first in [Delete, UpdateKey, MoveKey, ForUpdate, UpdateOther, KeyShare] {
+        for second in [Delete, UpdateKey, MoveKey, ForUpdate, UpdateOther, KeyShare] {
             for timing in [Timing::Together, Timing::AfterTheFirstCommit] {
                 row += 1;
                 check(&one, &two, row, first, second, timing).await;

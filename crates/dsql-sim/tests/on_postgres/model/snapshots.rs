@@ -6,6 +6,9 @@ use super::history::{KEYS, Step};
 
 type Rows = BTreeMap<u8, u16>;
 
+/// What was answered, as the fixture shows it: a value or how many rows, or SQLSTATE and message.
+pub(super) type Found = Result<String, String>;
+
 /// What a step answers.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Answer {
@@ -17,6 +20,7 @@ pub(super) enum Answer {
     Any,
 }
 
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Database {
     committed: Rows,
     commits: u64,
@@ -25,13 +29,14 @@ pub(super) struct Database {
     transactions: Vec<Option<Transaction>>,
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 struct Last {
     write: u64,
     key: u64,
     share: u64,
 }
 
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct Transaction {
     /// Taken at the first statement.
     snapshot: Option<(u64, Rows)>,
@@ -39,7 +44,7 @@ struct Transaction {
     has_failed: bool,
 }
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Touch {
     Other,
     Key,
@@ -60,14 +65,59 @@ impl Database {
         self.committed.iter().map(|(key, value)| (*key, *value))
     }
 
+    /// The rows as the fixture shows them.
+    pub(super) fn shown(&self) -> String {
+        let rows: Vec<String> = self.rows().map(|(id, value)| format!("{id},{value}")).collect();
+        if rows.is_empty() { "0".to_owned() } else { rows.join("|") }
+    }
+
+    /// Does a step, of which this is what was answered.
+    ///
+    /// # Errors
+    /// What should have been answered.
+    pub(super) fn take(&mut self, session: usize, step: Step, found: &Found) -> Result<(), Answer> {
+        let is_lost = self.is_lost(session);
+        let came_later = self.came_later(session, step);
+        let expected = self.apply(session, step);
+        let is_told = |sqlstate: &str| found.as_ref().is_err_and(|told| told.starts_with(sqlstate));
+        let fits = match &expected {
+            // Nothing of the transaction can be committed, and the simulator may find that out at once.
+            _ if came_later && is_told("23505") => {
+                self.set_failed(session, true);
+                true
+            }
+            // Once lost, only the end of a transaction is told apart.
+            _ if is_lost && !matches!(step, Step::Commit | Step::Rollback) => {
+                self.set_failed(session, found.is_err());
+                true
+            }
+            Answer::Value(value) => found.as_ref() == Ok(value),
+            Answer::Conflict => is_told("40001"),
+            Answer::Duplicate => is_told("23505"),
+            Answer::Aborted => is_told("25P02"),
+            Answer::Any => found.is_ok(),
+        };
+        if fits { Ok(()) } else { Err(expected) }
+    }
+
     /// Whether the open transaction of a session has already lost to somebody.
-    pub(super) fn is_lost(&self, session: usize) -> bool {
+    fn is_lost(&self, session: usize) -> bool {
         self.transactions[session]
             .as_ref()
             .is_some_and(|transaction| !transaction.has_failed && self.loses(transaction))
     }
 
-    pub(super) fn set_failed(&mut self, session: usize, has_failed: bool) {
+    /// Whether a step inserts a key that somebody has written since the snapshot was taken, which does not show it.
+    fn came_later(&self, session: usize, step: Step) -> bool {
+        let Step::Insert(key, _) = step else { return false };
+        let open = self.transactions[session].as_ref().filter(|transaction| !transaction.has_failed);
+        open.and_then(|transaction| transaction.snapshot.as_ref()).is_some_and(|(snapshot, view)| {
+            let last = self.last.get(&key).copied().unwrap_or_default();
+            !view.contains_key(&key) && last.write > *snapshot
+        })
+    }
+
+    fn set_failed(&mut self, session: usize, has_failed: bool) {
         if let Some(transaction) = &mut self.transactions[session] {
             transaction.has_failed = has_failed;
         }
@@ -110,6 +160,10 @@ impl Database {
             return Answer::Conflict;
         }
         let Some((_, view)) = transaction.snapshot else { return Answer::Any };
+        // Two states that differ in how many readers committed are the same.
+        if transaction.touched.is_empty() {
+            return Answer::Any;
+        }
         self.commits += 1;
         for (key, touch) in transaction.touched {
             let last = self.last.entry(key).or_default();
@@ -179,7 +233,7 @@ impl Database {
                 touch = view.remove(&key).map(|_| (key, Touch::Key));
                 count(touch.is_some())
             }
-            Step::Begin | Step::Commit | Step::Rollback => Answer::Any,
+            Step::Snapshot | Step::Begin | Step::Commit | Step::Rollback => Answer::Any,
         };
         transaction.touched.extend(touch);
         answer

@@ -1,8 +1,15 @@
 //! Clients that are not ours: psql, and a Python driver.
+//!
+//! Ignored unless asked for: `cargo xtask test clients` installs what they need where it can, and names what it could
+//! not run.
+
+#[path = "on_postgres/fixture.rs"]
+#[allow(dead_code, reason = "the fixture is that of the tests on PostgreSQL")]
+mod fixture;
 
 use std::process::{Command, Stdio};
 
-use crate::fixture::Fixture;
+use fixture::Fixture;
 
 const SCRIPT: &str = "
 CREATE TABLE visits (id int PRIMARY KEY, count int NOT NULL);
@@ -40,52 +47,45 @@ cursor.execute('SELECT count FROM visits')
 print(cursor.fetchone()[0])
 ";
 
-/// Runs a program; none when it is not installed.
-fn output(command: &mut Command) -> Option<(String, String)> {
+/// Runs a program, and gives what it printed and what it complained of.
+fn output(command: &mut Command) -> (String, String) {
     // The simulator runs on the other threads of the runtime meanwhile.
-    let done = tokio::task::block_in_place(|| command.stdin(Stdio::null()).output()).ok()?;
+    let done = tokio::task::block_in_place(|| command.stdin(Stdio::null()).output());
+    let done = done.unwrap_or_else(|error| panic!("{:?}: {error}", command.get_program()));
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    Some((text(done.stdout), text(done.stderr)))
+    (text(done.stdout), text(done.stderr))
+}
+
+fn psql(fixture: &Fixture) -> Command {
+    let mut psql = Command::new("psql");
+    psql.args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--dbname"])
+        .arg(fixture.simulator.url());
+    psql
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+#[ignore = "needs PostgreSQL and psql: cargo xtask test clients"]
 async fn psql_runs_a_transaction() {
     let fixture = Fixture::start().await;
-    let mut psql = Command::new("psql");
-    psql.args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--dbname"])
-        .arg(fixture.simulator.url());
-    let Some((printed, errors)) = output(psql.args(["--command", "\\conninfo", "--command", SCRIPT.trim()]))
-    else {
-        println!("not run: psql is not installed");
-        return;
-    };
+    let (printed, errors) =
+        output(psql(&fixture).args(["--command", "\\conninfo", "--command", SCRIPT.trim()]));
     // One query text is one transaction until it says otherwise, and DDL allows no DML beside it.
     assert!(errors.contains("ddl and dml are not supported in the same transaction"), "{printed}{errors}");
-    let mut psql = Command::new("psql");
-    psql.args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--dbname"])
-        .arg(fixture.simulator.url());
+    let mut lines = psql(&fixture);
     for line in SCRIPT.trim().lines() {
-        psql.args(["--command", line]);
+        lines.args(["--command", line]);
     }
-    let (printed, errors) = output(&mut psql).expect("it ran before");
+    let (printed, errors) = output(&mut lines);
     assert_eq!(printed.trim(), "1", "{errors}");
     assert!(errors.contains("ERROR"), "TRUNCATE is refused: {errors}");
 }
 
-/// `LEASEHOLD_PYTHON` names an interpreter that has pg8000.
+/// `LEASEHOLD_PYTHON` names an interpreter that has what is in `foreign_drivers/requirements.txt`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+#[ignore = "needs PostgreSQL and Python with pg8000: cargo xtask test clients"]
 async fn python_driver_loses_at_commit() {
     let python = std::env::var("LEASEHOLD_PYTHON").unwrap_or_else(|_| "python3".into());
-    let has_driver = output(Command::new(&python).args(["-c", "import pg8000; print('there')"]));
-    if has_driver.is_none_or(|(printed, _)| printed.trim() != "there") {
-        println!("not run: {python} with pg8000 is not installed");
-        return;
-    }
     let fixture = Fixture::start().await;
-    let mut command = Command::new(&python);
-    let (printed, errors) =
-        output(command.args(["-c", PYTHON]).arg(fixture.simulator.url())).expect("it runs");
+    let (printed, errors) = output(Command::new(python).args(["-c", PYTHON]).arg(fixture.simulator.url()));
     assert_eq!(printed, "40001 change conflicts with another transaction (OC000)\n2\n", "{errors}");
 }
