@@ -94,7 +94,7 @@ fn text_form(field: &FieldDescriptorProto) -> Option<&'static str> {
         }
         _ if field.label() == Label::Repeated => None,
         Type::Bytes => Some("base64"),
-        Type::Int32 => Some("int32"),
+        Type::Int32 | Type::Int64 => Some("whole_number"),
         Type::Message if field.type_name() == ".google.protobuf.Timestamp" => Some("timestamp"),
         _ => None,
     }

@@ -38,8 +38,24 @@ fn either_name_and_null_are_taken() {
         r#"{"key":"a","ttlMs":5}"#,
         r#"{"key":"a","ttl_ms":5}"#,
         r#"{"key":"a","ttlMs":5,"lockId":null,"request_timeout":null}"#,
+        r#"{"key":"a","ttlMs":"5"}"#,
+        r#"{"key":"a","ttlMs":5.0}"#,
+        r#"{"key":"a","ttlMs":"5e0"}"#,
     ] {
         assert_eq!(from_json::<LockAcquireRequest>(json.as_bytes()).unwrap(), wanted, "{json}");
+    }
+}
+
+#[test]
+fn largest_and_smallest_numbers_are_taken_and_the_next_ones_refused() {
+    for number in [i64::MAX, i64::MIN] {
+        for json in [format!(r#"{{"ttlMs":{number}}}"#), format!(r#"{{"ttlMs":"{number}"}}"#)] {
+            assert_eq!(from_json::<LockAcquireRequest>(json.as_bytes()).unwrap().ttl_ms, number, "{json}");
+        }
+    }
+    for number in ["9223372036854775808", "\"9223372036854775808\"", "\"-9223372036854775809\"", "1e19"] {
+        let json = format!(r#"{{"ttlMs":{number}}}"#);
+        assert!(from_json::<LockAcquireRequest>(json.as_bytes()).is_err(), "{json}");
     }
 }
 
@@ -51,6 +67,9 @@ fn unknown_double_and_mistyped_fields_are_refused() {
         r#"{"key":"a","ttlMs":1,"ttl_ms":2}"#,
         r#"{"key":1}"#,
         r#"{"key":"a","ttlMs":"soon"}"#,
+        r#"{"key":"a","ttlMs":"+5"}"#,
+        r#"{"key":"a","ttlMs":5.5}"#,
+        r#"{"key":"a","ttlMs":""}"#,
         r#"{"key":"a","ttlMs":99999999999999999999}"#,
         "[]",
         r#"["a",5]"#,

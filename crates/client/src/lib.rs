@@ -12,6 +12,7 @@ mod connections;
 mod endpoint;
 mod error;
 mod lock;
+mod lock_news;
 pub mod ndjson;
 mod operations;
 mod options;

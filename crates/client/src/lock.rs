@@ -1,35 +1,29 @@
 //! The locks of a server, as a backend.
 
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use leasehold_api::lock::{
     LockAcquireRequest, LockAcquireResponse, LockExtendRequest, LockExtendResponse, LockInfo,
     LockIsLockedRequest, LockIsLockedResponse, LockListRequest, LockListResponse, LockLookupRequest,
-    LockReleaseRequest, LockReleaseResponse, LockWatchRequest, LockWatchResponse,
+    LockReleaseRequest, LockReleaseResponse,
 };
 use leasehold_core::{Class, Fence, Key, LockCode, LockId, LockRecord, Refusal, TIME_TOLERANCE, Timestamp};
 use leasehold_locks::backend::{Capabilities, TimeAuthority};
 use leasehold_locks::{
     AcquireOutcome, AcquireRequest, Error as LockError, ExtendOutcome, ExtendRequest, Grant, ListRequest,
-    LockBackend, LookupBy, ReleaseOutcome, Result as LockResult, Watch, WatchHub,
+    LockBackend, LookupBy, ReleaseOutcome, Result as LockResult, Watch,
 };
 
 use crate::call::Caller;
+use crate::lock_news::Questions;
 use crate::{Endpoint, Error, Options, Result};
-
-/// How long one question for news waits at the server before it is asked again.
-const WATCH_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Locks through a server.
 #[derive(Debug, Clone)]
 pub struct HttpBackend {
     caller: Caller,
-    hub: Arc<WatchHub>,
-    /// Keys that a task asks the server about.
-    asked: Arc<Mutex<HashSet<Key>>>,
+    questions: Questions,
 }
 
 impl HttpBackend {
@@ -52,31 +46,7 @@ impl HttpBackend {
     }
 
     fn over(caller: Caller) -> Self {
-        HttpBackend { caller, hub: Arc::default(), asked: Arc::default() }
-    }
-
-    /// Asks the server for news of the key until nobody here waits for it any more.
-    async fn ask_for_news(self, key: Key) {
-        let question = LockWatchRequest {
-            key: key.as_str().to_owned(),
-            request_timeout: format!("{}s", WATCH_TIMEOUT.as_secs()),
-        };
-        let wanted = || self.hub.watched().contains(&key.key_hash());
-        while wanted() {
-            let patience = WATCH_TIMEOUT + Duration::from_secs(5);
-            let answer = self.caller.call_within(patience, "/v1/lock.watch", &question).await;
-            match answer {
-                Ok(LockWatchResponse { freed: true }) => {
-                    self.hub.freed(key.key_hash());
-                    // Whoever was told asks for the key now; the next question is for the news after that.
-                    tokio::time::sleep(Duration::from_millis(5)).await;
-                }
-                Ok(LockWatchResponse { freed: false }) => {}
-                // The waiter's own timer covers for us.
-                Err(_) => break,
-            }
-        }
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+        HttpBackend { caller, questions: Questions::default() }
     }
 }
 
@@ -90,7 +60,7 @@ impl LockBackend for HttpBackend {
             request_timeout: String::new(),
         };
         let answer: LockAcquireResponse =
-            self.caller.call("/v1/lock.acquire", &question).await.map_err(wrote("acquire"))?;
+            self.caller.call("/v1/lock.acquire", &question).await.map_err(|error| refused(error, request))?;
         match answer.ok {
             false => Ok(AcquireOutcome::Held { free_in: None }),
             true => Ok(AcquireOutcome::Acquired(Grant {
@@ -157,11 +127,7 @@ impl LockBackend for HttpBackend {
     }
 
     async fn watch(&self, key: &Key) -> Watch {
-        let watch = self.hub.watch(key.key_hash());
-        if self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone()) {
-            tokio::spawn(self.clone().ask_for_news(key.clone()));
-        }
-        watch
+        self.questions.watch(&self.caller, key)
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -189,6 +155,17 @@ fn refusal(reason: &str) -> Refusal {
 /// An answer with a word that is none of ours.
 fn read<T>(operation: &'static str, word: leasehold_core::Result<T>) -> LockResult<T> {
     word.map_err(|error| LockError::Store { operation, lock_code: LockCode::Internal, source: error.into() })
+}
+
+/// What only an acquire can be told, or the failure of a write.
+fn refused(error: Error, request: &AcquireRequest) -> LockError {
+    let in_use = LockError::LockIdInUse { lock_id_hash: request.lock_id.lock_id_hash() };
+    match &error {
+        Error::Answered { details, .. } if details.get("error").is_some_and(|code| code == in_use.code()) => {
+            in_use
+        }
+        _ => wrote("acquire")(error),
+    }
 }
 
 /// A lost answer leaves the outcome of a write unknown …

@@ -5,12 +5,17 @@ use std::time::Duration;
 
 use leasehold_api::queue::QueuesListRequest;
 use leasehold_client::{Client, Endpoint, HttpBackend, Options};
-use leasehold_core::{Class, Fence, Key, LockCode, LockId, ManualClock, Timestamp, Ttl};
+use leasehold_core::{Class, Fence, Key, LockCode, LockId, LockRecord, ManualClock, Timestamp, Ttl};
+use leasehold_locks::backend::Capabilities;
 use leasehold_locks::backend::memory::MemoryBackend;
 use leasehold_locks::conformance::Harness;
-use leasehold_locks::{AcquireRequest, Error, LockBackend, lock_conformance};
+use leasehold_locks::{
+    AcquireOptions, AcquireOutcome, AcquireRequest, Error, ExtendOutcome, ExtendRequest, ListRequest,
+    LockBackend, Locks, LookupBy, ReleaseOutcome, Result as LockResult, Retry, Watch, lock_conformance,
+};
 use leasehold_server::{Config, Server, StoreLocation};
 use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 struct Http {
@@ -110,6 +115,147 @@ async fn what_is_no_leasehold_server_is_told_apart() {
         backend(address).is_locked(&Key::parse("a").expect("is a key")).await.expect_err("no reply of ours");
     let cause = std::error::Error::source(&refused).expect("has a cause").to_string();
     assert!(cause.contains("cannot be read"), "{cause}");
+}
+
+/// A store that tells a test when somebody has found a key held, and when the server has stopped watching one.
+#[derive(Debug)]
+struct Observed {
+    inner: MemoryBackend,
+    found_held: mpsc::UnboundedSender<()>,
+    watch_ended: mpsc::UnboundedSender<()>,
+}
+
+struct Observer {
+    backend: Arc<Observed>,
+    address: std::net::SocketAddr,
+    server: JoinHandle<()>,
+    found_held: mpsc::UnboundedReceiver<()>,
+    watch_ended: mpsc::UnboundedReceiver<()>,
+}
+
+impl Observer {
+    async fn start() -> Self {
+        let (holding, found_held) = mpsc::unbounded_channel();
+        let (ending, watch_ended) = mpsc::unbounded_channel();
+        let inner = MemoryBackend::default();
+        let backend = Arc::new(Observed { inner, found_held: holding, watch_ended: ending });
+        let mut config = Config::new("127.0.0.1:0", StoreLocation::Memory);
+        config.stop_timeout = Duration::ZERO;
+        let server = Server::bind_with_locks(&config, backend.clone()).await.expect("binds");
+        let address = server.address();
+        let server = tokio::spawn(async move { server.run(std::future::pending()).await.expect("serves") });
+        Observer { backend, address, server, found_held, watch_ended }
+    }
+}
+
+impl Drop for Observer {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+/// Tells of its end.
+struct Ending(mpsc::UnboundedSender<()>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        let _ = self.0.send(());
+    }
+}
+
+#[async_trait::async_trait]
+impl LockBackend for Observed {
+    async fn acquire(&self, request: &AcquireRequest) -> LockResult<AcquireOutcome> {
+        self.inner.acquire(request).await
+    }
+    async fn extend(&self, request: &ExtendRequest) -> LockResult<ExtendOutcome> {
+        self.inner.extend(request).await
+    }
+    async fn release(&self, lock_id: &LockId) -> LockResult<ReleaseOutcome> {
+        self.inner.release(lock_id).await
+    }
+    async fn is_locked(&self, key: &Key) -> LockResult<bool> {
+        let locked = self.inner.is_locked(key).await?;
+        if locked {
+            let _ = self.found_held.send(());
+        }
+        Ok(locked)
+    }
+    async fn lookup(&self, by: LookupBy<'_>) -> LockResult<Option<LockRecord>> {
+        self.inner.lookup(by).await
+    }
+    async fn list(&self, request: &ListRequest) -> LockResult<Vec<LockRecord>> {
+        self.inner.list(request).await
+    }
+    async fn watch(&self, key: &Key) -> Watch {
+        self.inner.watch(key).await.fed_by(Arc::new(Ending(self.watch_ended.clone())))
+    }
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+}
+
+/// Waits for news alone: the next question by its own timer is an hour away.
+fn by_news() -> AcquireOptions {
+    let retry = Retry { delay: Duration::from_secs(3_600), retries_max: u32::MAX, ..Retry::default() };
+    AcquireOptions::default().timeout(Duration::from_secs(3_600)).retry(retry)
+}
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Two that watch and one that waits: what one of them is told is no less news for the others.
+#[tokio::test]
+async fn release_is_told_to_every_client_that_watches() {
+    let mut observer = Observer::start().await;
+    let asked = request("billing");
+    observer.backend.acquire(&asked).await.expect("answers").acquired().expect("is free");
+    let clients = [backend(observer.address), backend(observer.address)];
+    let watches = [clients[0].watch(&asked.key).await, clients[1].watch(&asked.key).await];
+    let waiter = Locks::new(backend(observer.address));
+    let (key, options) = (asked.key.clone(), by_news());
+    let waiting = tokio::spawn(async move { waiter.acquire(&key, &options).await });
+    for _ in 0..3 {
+        let held = tokio::time::timeout(PATIENCE, observer.found_held.recv()).await;
+        held.expect("the server watches").expect("goes on");
+    }
+    assert!(observer.backend.release(&asked.lock_id).await.expect("answers").is_released());
+    for watch in &watches {
+        tokio::time::timeout(PATIENCE, watch.freed()).await.expect("is told");
+    }
+    let guard = tokio::time::timeout(PATIENCE, waiting).await.expect("is told").expect("no panic");
+    assert_eq!(guard.expect("is free").fence().as_u64(), 2);
+}
+
+#[tokio::test]
+async fn server_stops_watching_when_nobody_waits_any_more() {
+    let mut observer = Observer::start().await;
+    let asked = request("billing");
+    observer.backend.acquire(&asked).await.expect("answers").acquired().expect("is free");
+    let client = backend(observer.address);
+    let watches = [client.watch(&asked.key).await, client.watch(&asked.key).await];
+    tokio::time::timeout(PATIENCE, observer.found_held.recv()).await.expect("watches").expect("goes on");
+    assert!(observer.watch_ended.try_recv().is_err(), "it is still wanted");
+    drop(watches);
+    tokio::time::timeout(PATIENCE, observer.watch_ended.recv()).await.expect("ends").expect("goes on");
+    // Asked anew, it is told anew.
+    let again = client.watch(&asked.key).await;
+    tokio::time::timeout(PATIENCE, observer.found_held.recv()).await.expect("watches").expect("goes on");
+    assert!(observer.backend.release(&asked.lock_id).await.expect("answers").is_released());
+    tokio::time::timeout(PATIENCE, again.freed()).await.expect("is told");
+}
+
+#[tokio::test]
+async fn news_come_again_after_a_failure() {
+    let mut observer = Observer::start().await;
+    let proxy = FaultProxy::start(observer.address).await.expect("starts");
+    let lost = proxy.add(Rule::on(Trigger::Request(b"lock.watch".to_vec())).then(Action::Cut));
+    let asked = request("billing");
+    observer.backend.acquire(&asked).await.expect("answers").acquired().expect("is free");
+    let watch = backend(proxy.address()).watch(&asked.key).await;
+    lost.fired().await;
+    tokio::time::timeout(PATIENCE, observer.found_held.recv()).await.expect("asks again").expect("goes on");
+    assert!(observer.backend.release(&asked.lock_id).await.expect("answers").is_released());
+    tokio::time::timeout(PATIENCE, watch.freed()).await.expect("is told");
 }
 
 #[tokio::test]

@@ -1,9 +1,9 @@
 //! The rules of proto3 JSON that serde does not know.
 
 pub(crate) mod base64;
-pub(crate) mod int32;
 pub(crate) mod messages;
 pub(crate) mod timestamp;
+pub(crate) mod whole_number;
 
 use std::fmt;
 use std::marker::PhantomData;

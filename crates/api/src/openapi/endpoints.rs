@@ -51,7 +51,8 @@ pub const ENDPOINTS: &[Endpoint] = &[
         path: "/v1/queue.lease",
         request: "querator.QueueLeaseRequest",
         response: "querator.QueueLeaseResponse",
-        summary: "Take items for a while; waits for the first. 454 if none came in time.",
+        summary: "Take items for a while, up to so many; waits for the first. 454 if none came in time, or if too \
+                  much of what was leased before is still on its way.",
     },
     Endpoint {
         path: "/v1/queue.complete",
