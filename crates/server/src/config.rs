@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use leasehold_locks::backend::{BackendLocation, BackendOptions};
 
-use crate::{StoreLocation, TlsConfig, TracingConfig};
+use crate::{Error, Result, StoreLocation, TlsConfig, TracingConfig};
 
 /// Where the server listens when nothing else is said: loopback, so that a first try is not a public service.
 pub const DEFAULT_ADDRESS: &str = "127.0.0.1:2319";
@@ -17,6 +17,8 @@ pub struct Config {
     pub address: String,
     /// Where `/health` and `/metrics` are served, if not at the address of everything else.
     pub admin_address: Option<String>,
+    /// Whether `/metrics` is served at all.
+    pub metrics_enabled: bool,
     /// What holds the data.
     pub store: StoreLocation,
     /// Where partitions, records of queues, and who may what are kept, if not in the store; queues to make.
@@ -47,6 +49,7 @@ impl Config {
         Config {
             address: address.into(),
             admin_address: None,
+            metrics_enabled: true,
             store,
             queues: QueuesConfig::default(),
             auth: leasehold_access::Driver::default(),
@@ -80,6 +83,10 @@ pub struct LimitsConfig {
     pub produce_body_bytes: usize,
     /// Bytes of long bodies that may be in memory at once, over all requests.
     pub body_bytes: usize,
+    /// Bytes of the items that one lease is answered with; one item is answered however large it is.
+    pub lease_answer_bytes: usize,
+    /// Bytes of leased items in answers that may be in memory at once, over all requests.
+    pub answer_bytes: usize,
 }
 
 impl Default for LimitsConfig {
@@ -94,6 +101,8 @@ impl Default for LimitsConfig {
             requests_per_queue: engine.requests_max,
             produce_body_bytes: 5_000_000,
             body_bytes: 256_000_000,
+            lease_answer_bytes: engine.answer_bytes_max,
+            answer_bytes: engine.answers_bytes_max,
         }
     }
 }
@@ -105,7 +114,7 @@ pub struct TimeoutsConfig {
     /// For the whole head of the next request. By default longer than the pools of clients keep a connection that
     /// nobody uses: when the client hangs up first, no request is lost on a closing connection.
     pub idle: Duration,
-    /// For the next piece of a body.
+    /// For the next 64,000 bytes of a body, or its end.
     pub body: Duration,
     /// For the client to take the next piece of an answer.
     pub write: Duration,
@@ -146,6 +155,22 @@ pub struct QueuesConfig {
     pub queues: Vec<QueueConfig>,
 }
 
+impl QueuesConfig {
+    /// Whether every partition that a queue wants somewhere has that place.
+    pub(crate) fn check_placements(&self) -> Result<()> {
+        for queue in &self.queues {
+            let wanted = queue.placement.pinned().iter().filter_map(|partition| partition.store.as_ref());
+            for storage in wanted {
+                if !self.partitions.iter().any(|place| place.name == *storage) {
+                    let queue = queue.name.as_str().to_owned();
+                    return Err(Error::QueueStorage { queue, storage: storage.clone() });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 /// One of the places for partitions.
 #[derive(Debug, Clone)]
 pub struct PartitionsConfig {
@@ -166,4 +191,6 @@ pub struct QueueConfig {
     pub name: leasehold_queue::QueueName,
     /// What is chosen about it.
     pub change: leasehold_queue::QueueChange,
+    /// Where its partitions are kept, as far as that is chosen; by names of [`PartitionsConfig`].
+    pub placement: leasehold_queue::Placement,
 }

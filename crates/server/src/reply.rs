@@ -26,6 +26,10 @@ impl Reply {
         &self.0.message
     }
 
+    pub(crate) fn not_found(message: String) -> Self {
+        Reply::new(404, "Not Found", message)
+    }
+
     pub(crate) fn not_implemented(message: String) -> Self {
         Reply::new(501, "Not Implemented", message)
     }

@@ -20,7 +20,7 @@ use crate::observed_locks::ObservedLocks;
 use crate::reply::Reply;
 use crate::routes::{Bodies, LongAnswers};
 use crate::spans::Spans;
-use crate::store::Store;
+use crate::store::{CHECK_TIMEOUT, Store};
 use crate::{Config, LimitsConfig, LocksConfig, QueueConfig, Result};
 
 /// How long to wait before asking again a database that could not be prepared.
@@ -47,6 +47,7 @@ pub(crate) struct Faces {
     pub(crate) access: Access,
     pub(crate) locks: ObservedLocks,
     pub(crate) limits: LimitsConfig,
+    pub(crate) metrics_enabled: bool,
     pub(crate) bodies: Bodies,
     pub(crate) long_answers: LongAnswers,
     pub(crate) spans: Spans,
@@ -78,6 +79,7 @@ impl Services {
         locks: Arc<dyn LockBackend>,
         unprepared: Option<Unprepared>,
     ) -> Result<Self> {
+        config.queues.check_placements()?;
         let mut opened = OpenStores::new(config, &store);
         let records = match &config.queues.records {
             Some(location) => opened.open(location, None).await?,
@@ -120,6 +122,7 @@ impl Services {
             access,
             locks: ObservedLocks::new(Locks::with_config(locks, leasehold_locks::Config::default())),
             limits: config.limits,
+            metrics_enabled: config.metrics_enabled,
             #[cfg(feature = "test-hooks")]
             test_clock,
             spans: Spans::open(config.tracing.as_ref())?,
@@ -161,6 +164,28 @@ impl Services {
             self.access.audit_denied(caller, permission, queue.as_str());
         }
         Ok(permitted?)
+    }
+
+    /// Whether the records of queues can be read now, wherever they are, and the store answers. The reason goes to the
+    /// log, not to whoever asked.
+    pub(crate) async fn is_healthy(&self) -> bool {
+        let (has_records, has_store) = tokio::join!(self.has_records(), self.store.is_healthy());
+        has_records && has_store
+    }
+
+    async fn has_records(&self) -> bool {
+        match tokio::time::timeout(CHECK_TIMEOUT, self.engine.list_queues(None, "", 1)).await {
+            Ok(Ok(_)) => true,
+            Ok(Err(error)) => {
+                let chain = &error as &(dyn std::error::Error + 'static);
+                tracing::warn!(code = error.code(), error = chain, "the records of queues cannot be read");
+                false
+            }
+            Err(_elapsed) => {
+                tracing::warn!(timeout = ?CHECK_TIMEOUT, "the records of queues were not read in time");
+                false
+            }
+        }
     }
 
     /// Mistakes in the partition are told before those in what follows it.
@@ -209,8 +234,11 @@ impl Services {
     async fn make_queue(&self, queue: &QueueConfig) {
         loop {
             let (name, change) = (queue.name.clone(), queue.change.clone());
-            match self.engine.create_queue(name, Namespace::default(), change).await {
-                Ok(_) | Err(Error::QueueExists { .. }) => return,
+            let created =
+                self.engine.create_placed_queue(name, Namespace::default(), change, &queue.placement).await;
+            match created {
+                Ok(_) => return,
+                Err(Error::QueueExists { .. }) => return self.compare_placement(queue).await,
                 Err(error) if error.class() == leasehold_core::Class::Rejected => {
                     let queue = queue.name.as_str();
                     tracing::error!(queue, %error, "a configured queue cannot be made");
@@ -221,6 +249,18 @@ impl Services {
                     tokio::time::sleep(PREPARE_PAUSE).await;
                 }
             }
+        }
+    }
+
+    /// Items do not move by themselves: a queue that is there stays where it is, and whoever wanted it elsewhere is told.
+    async fn compare_placement(&self, queue: &QueueConfig) {
+        let Ok(info) = self.engine.queue_info(&queue.name).await else { return };
+        if !queue.placement.holds_for(&info.partitions) {
+            let queue = queue.name.as_str();
+            tracing::warn!(
+                queue,
+                "a configured queue is there, with partitions placed otherwise; they stay so"
+            );
         }
     }
 
@@ -244,6 +284,8 @@ fn engine_config(limits: &LimitsConfig) -> leasehold_queue::Config {
             complete_items_max: limits.complete_items,
         },
         requests_max: limits.requests_per_queue,
+        answer_bytes_max: limits.lease_answer_bytes,
+        answers_bytes_max: limits.answer_bytes,
         ..leasehold_queue::Config::default()
     }
 }

@@ -12,7 +12,7 @@ use leasehold_txn::{Operation, Policy, Pool, Registry, Statement};
 use crate::{Result, StoreLocation};
 
 /// How long a store may take to answer the health check.
-const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
+pub(crate) const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
 
 const CHECK: Statement<'_> = Statement::read(Operation::new("server.check"), "SELECT 1");
 

@@ -14,6 +14,8 @@ mod openapi;
 mod operators;
 #[path = "wire/permissions.rs"]
 mod permissions;
+#[path = "wire/placement.rs"]
+mod placement;
 #[path = "wire/test_hooks.rs"]
 mod test_hooks;
 #[allow(dead_code, reason = "each test target uses its part")]

@@ -70,6 +70,31 @@ async fn what_cannot_be_asked_is_told_with_status_400_in_syncguards_word() {
 }
 
 #[tokio::test]
+async fn watch_tells_whether_the_key_may_be_free() {
+    let server = server().await;
+    let watch = |timeout: &str| json!({"key": "billing", "requestTimeout": timeout});
+    assert_eq!(
+        server.done("/v1/lock.watch", watch(PATIENCE)).await,
+        json!({"freed": true}),
+        "nobody holds it"
+    );
+    let held = server.done("/v1/lock.acquire", json!({"key": "billing", "ttlMs": 600_000})).await;
+    for timeout in ["", "0s", "20ms"] {
+        assert_eq!(server.done("/v1/lock.watch", watch(timeout)).await, json!({"freed": false}), "{timeout}");
+    }
+    // Whichever of them comes first: what is released before the watch is taken is free.
+    let (one, two, released) = tokio::join!(
+        server.done("/v1/lock.watch", watch(PATIENCE)),
+        server.done("/v1/lock.watch", watch(PATIENCE)),
+        server.done("/v1/lock.release", json!({"lockId": held["lockId"]}))
+    );
+    assert_eq!((one, two, released), (json!({"freed": true}), json!({"freed": true}), json!({"ok": true})));
+    for body in [json!({"key": ""}), json!({"key": "billing", "requestTimeout": "soon"})] {
+        assert_eq!(server.post("/v1/lock.watch", body.clone()).await.status, 400, "{body}");
+    }
+}
+
+#[tokio::test]
 async fn request_with_a_timeout_waits_for_the_release() {
     let server = server().await;
     let held = server.done("/v1/lock.acquire", json!({"key": "billing", "ttlMs": 600_000})).await;

@@ -63,6 +63,42 @@ mod queue {
     }
 }
 
+/// A request that is refused takes nothing from anybody.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn refused_request_to_one_server_leaves_the_partitions_to_the_other() {
+    use serde_json::json;
+
+    let cluster = Cluster::start(Settings::fast()).expect("starts");
+    let mut config = wire::config(&cluster.url("postgres"));
+    config.auth = leasehold_access::Driver::Internal;
+    let (owner, other) = (wire::Running::start(config.clone()).await, wire::Running::start(config).await);
+    let user = owner.done("/v1/users.create", json!({"username": "ann"})).await["id"].clone();
+    let admin = json!({"namespace": "_system", "role_name": "Admin", "user_id": user});
+    owner.done("/v1/rolebindings.create", admin).await;
+    let key = owner.done("/v1/apikeys.create", json!({"user_id": user, "name": "laptop"})).await;
+    let key = key["key"].as_str().expect("a key").to_owned();
+    owner.queue("taken").await;
+    let door = json!({"namespace": "_system", "role_name": "Admin", "user_id": "anonymous"});
+    assert_eq!(wire::with_key(&owner, &key, "/v1/rolebindings.delete", door).await.status, 200);
+
+    // What a server knows of roles may be some seconds old.
+    let produce = || json!({"queue_name": "taken", "request_timeout": "5s", "items": [{"utf8": "x"}]});
+    let stats = || json!({"queue_name": "not-there"});
+    let closed = async {
+        while other.post("/v1/queue.stats", stats()).await.status != 403 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), closed).await.expect("it learns of it");
+    assert_eq!(other.refused("/v1/queue.produce", produce()).await.0, 403);
+    let figures = other.request(http::Request::get("/"), "/metrics", "").await;
+    let figures = String::from_utf8(figures.body.to_vec()).expect("text");
+    assert!(!figures.contains("queue=\"taken\""), "it was opened: {figures}");
+    let produced = wire::with_key(&owner, &key, "/v1/queue.produce", produce()).await;
+    assert_eq!(produced.status, 200, "{produced:?}");
+}
+
 /// Whoever filled the database named its only place his own way; with `--store` alone there is no other.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]

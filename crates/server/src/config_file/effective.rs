@@ -18,6 +18,7 @@ impl Display for EffectiveConfig<'_> {
         if let Some(address) = &config.admin_address {
             writeln!(out, "admin-address: {}", quoted(address))?;
         }
+        writeln!(out, "metrics:\n  enabled: {}", config.metrics_enabled)?;
         if let Some(tls) = &config.tls {
             write_tls(out, tls)?;
         }
@@ -84,6 +85,8 @@ impl Display for EffectiveConfig<'_> {
             ("requests-per-queue", limits.requests_per_queue),
             ("produce-body-bytes", limits.produce_body_bytes),
             ("body-bytes", limits.body_bytes),
+            ("lease-answer-bytes", limits.lease_answer_bytes),
+            ("answer-bytes", limits.answer_bytes),
         ] {
             writeln!(out, "  {key}: {limit}")?;
         }
@@ -112,7 +115,8 @@ fn write_tls(out: &mut fmt::Formatter<'_>, tls: &TlsConfig) -> fmt::Result {
     writeln!(out, "  reload-interval: {}", duration::format(tls.reload_interval))
 }
 
-fn write_queue(out: &mut fmt::Formatter<'_>, QueueConfig { name, change }: &QueueConfig) -> fmt::Result {
+fn write_queue(out: &mut fmt::Formatter<'_>, queue: &QueueConfig) -> fmt::Result {
+    let QueueConfig { name, change, placement } = queue;
     writeln!(out, "  - name: {}", quoted(name.as_str()))?;
     if let Some(dead_queue) = &change.dead_queue {
         writeln!(out, "    dead-queue: {}", quoted(dead_queue.as_str()))?;
@@ -123,7 +127,17 @@ fn write_queue(out: &mut fmt::Formatter<'_>, QueueConfig { name, change }: &Queu
     if !change.reference.is_empty() {
         writeln!(out, "    reference: {}", quoted(&change.reference))?;
     }
-    writeln!(out, "    requested-partitions: {}", change.requested_partitions)
+    writeln!(out, "    requested-partitions: {}", change.requested_partitions)?;
+    // As the places themselves: these lines are for reading.
+    for partition in placement.pinned() {
+        let place = match &partition.store {
+            Some(store) => format!("in {}", quoted(store)),
+            None => "by affinity".to_owned(),
+        };
+        let read_only = if partition.read_only { ", read-only" } else { "" };
+        writeln!(out, "    # partition {}: {place}{read_only}", partition.number)?;
+    }
+    Ok(())
 }
 
 /// In double quotes, which YAML reads as JSON does: any text is one value and one line.

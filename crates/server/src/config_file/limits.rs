@@ -20,6 +20,8 @@ pub(super) struct Limits {
     requests_per_queue: Option<NonZeroU32>,
     produce_body_bytes: Option<NonZeroU32>,
     body_bytes: Option<NonZeroU32>,
+    lease_answer_bytes: Option<NonZeroU32>,
+    answer_bytes: Option<NonZeroU32>,
 }
 
 impl Limits {
@@ -35,6 +37,8 @@ impl Limits {
             requests_per_queue: or(self.requests_per_queue, default.requests_per_queue),
             produce_body_bytes: or(self.produce_body_bytes, default.produce_body_bytes),
             body_bytes: or(self.body_bytes, default.body_bytes),
+            lease_answer_bytes: or(self.lease_answer_bytes, default.lease_answer_bytes),
+            answer_bytes: or(self.answer_bytes, default.answer_bytes),
         }
     }
 }

@@ -17,7 +17,7 @@ use leasehold_core::firestore::Collections;
 use leasehold_core::postgres::TableNames;
 use leasehold_core::redis::KeyPrefix;
 use leasehold_locks::backend::BackendOptions;
-use leasehold_queue::{QueueChange, QueueName};
+use leasehold_queue::{PinnedPartition, Placement, QueueChange, QueueName, Refusal};
 use serde::Deserialize;
 
 pub use self::effective::EffectiveConfig;
@@ -39,6 +39,8 @@ const FILE_BYTES_MAX: u64 = 1_000_000;
 pub struct ConfigFile {
     address: Option<String>,
     admin_address: Option<String>,
+    #[serde(default)]
+    metrics: Metrics,
     store: Option<String>,
     #[serde(default)]
     locks: Option<Locks>,
@@ -60,6 +62,12 @@ pub struct ConfigFile {
     auth_storage: Option<Storage>,
     #[serde(default)]
     queues: Vec<Queue>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+struct Metrics {
+    enabled: Option<bool>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -116,7 +124,7 @@ struct Queue {
     partitions: Vec<Partition>,
 }
 
-/// Where Querator would put a partition. Placement is the engine's here; the names are only checked.
+/// A partition whose place is chosen.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 struct Partition {
@@ -152,31 +160,39 @@ impl Storage {
 }
 
 impl Queue {
-    fn config(&self, stores: &[PartitionsConfig]) -> Result<QueueConfig> {
+    fn config(&self) -> Result<QueueConfig> {
         let refused = |source| Error::Queue { queue: self.name.clone(), source };
         let timeout = |text: &Option<String>, default| match text {
             None => Ok(default),
             Some(text) => duration::parse(text)
                 .map_err(|source| Error::QueueTimeout { queue: self.name.clone(), source }),
         };
-        for partition in self.partitions.iter().filter(|partition| !partition.storage_name.is_empty()) {
-            if !stores.iter().any(|store| store.name == partition.storage_name) {
-                let (queue, storage) = (self.name.clone(), partition.storage_name.clone());
-                return Err(Error::QueueStorage { queue, storage });
-            }
-        }
-        let placed = i64::try_from(self.partitions.len()).unwrap_or(i64::MAX);
+        let pinned: Result<Vec<_>, _> = self.partitions.iter().map(Partition::pinned).collect();
+        let placement = pinned.and_then(Placement::new).map_err(refused)?;
+        // Partitions that are listed are there, also where fewer were asked for.
+        let listed = i64::try_from(self.partitions.len()).unwrap_or(i64::MAX);
         let change = QueueChange {
             lease_timeout: timeout(&self.lease_timeout, Duration::from_secs(60))?,
             expire_timeout: timeout(&self.expire_timeout, Duration::from_secs(3_600))?,
             max_attempts: self.max_attempts,
             dead_queue: QueueName::parse_dead(&self.dead_queue).map_err(refused)?,
             reference: self.reference.clone(),
-            requested_partitions: self.requested_partitions.unwrap_or(placed.max(1)),
+            requested_partitions: self.requested_partitions.unwrap_or(1).max(listed),
         };
         let name = self.name.parse().map_err(refused)?;
         change.clone().create().map_err(refused)?;
-        Ok(QueueConfig { name, change })
+        Ok(QueueConfig { name, change, placement })
+    }
+}
+
+impl Partition {
+    fn pinned(&self) -> Result<PinnedPartition, Refusal> {
+        let unknown = |_| Refusal::PartitionUnknown { partition: self.partition };
+        Ok(PinnedPartition {
+            number: u32::try_from(self.partition).map_err(unknown)?,
+            store: Some(self.storage_name.clone()).filter(|name| !name.is_empty()),
+            read_only: self.read_only,
+        })
     }
 }
 
@@ -223,6 +239,7 @@ impl ConfigFile {
         let default = Config::new(address, self.store.as_deref().unwrap_or(DEFAULT_STORE).parse()?);
         Ok(Config {
             admin_address: self.admin_address.clone(),
+            metrics_enabled: self.metrics.enabled.unwrap_or(default.metrics_enabled),
             queues: self.queues()?,
             auth: self.auth()?,
             locks: self.locks()?,
@@ -273,14 +290,15 @@ impl ConfigFile {
         };
         let partitions: Result<Vec<_>> =
             self.partition_storage.iter().enumerate().map(|(index, storage)| named(index, storage)).collect();
-        let partitions = partitions?;
-        let queues: Result<Vec<_>> = self.queues.iter().map(|queue| queue.config(&partitions)).collect();
-        Ok(QueuesConfig {
+        let queues: Result<Vec<_>> = self.queues.iter().map(Queue::config).collect();
+        let config = QueuesConfig {
             records: self.queue_storage.as_ref().map(Storage::location).transpose()?,
             access: self.auth_storage.as_ref().map(Storage::location).transpose()?,
+            partitions: partitions?,
             queues: queues?,
-            partitions,
-        })
+        };
+        config.check_placements()?;
+        Ok(config)
     }
 
     /// Whether requests are judged.
@@ -355,6 +373,8 @@ mod tests {
             ("adress: x\n", "did you mean `address`?"),
             ("locks:\n  table_name: x\n", "did you mean `table-name`?"),
             ("locks:\n  cleanup-in-is-locked: maybe\n", "boolean"),
+            ("metrics:\n  enabled: maybe\n", "boolean"),
+            ("metrics:\n  enable: false\n", "did you mean `enabled`?"),
             ("- a\n", ""),
         ] {
             let reason = ConfigFile::parse(text).expect_err(text);
@@ -365,7 +385,8 @@ mod tests {
     #[test]
     fn limits_timeouts_and_addresses_arrive() {
         let text = "admin-address: 127.0.0.1:9\nlimits:\n  connections: 7\n  streams: 8\n  produce-items: 1\n  lease-items: 2\n  \
-                    complete-items: 3\n  requests-per-queue: 4\n  produce-body-bytes: 5\n  body-bytes: 6\n\
+                    complete-items: 3\n  requests-per-queue: 4\n  produce-body-bytes: 5\n  body-bytes: 6\n  \
+                    lease-answer-bytes: 9\n  answer-bytes: 10\n\
                     timeouts:\n  idle: 1s\n  body: 2s\n  write: 3s\n  stop: 4s\n  \
                     handshake: 5s\n";
         let config = ConfigFile::parse(text).expect("is a configuration").config().expect("is valid");
@@ -375,6 +396,7 @@ mod tests {
         assert_eq!(limits.streams, 8);
         assert_eq!((limits.complete_items, limits.requests_per_queue), (3, 4));
         assert_eq!((limits.produce_body_bytes, limits.body_bytes), (5, 6));
+        assert_eq!((limits.lease_answer_bytes, limits.answer_bytes), (9, 10));
         let timeouts = config.timeouts;
         assert_eq!(
             [timeouts.idle, timeouts.body, timeouts.write, config.stop_timeout, timeouts.handshake],
@@ -423,23 +445,26 @@ mod tests {
                     - name: pg\n    driver: postgres\n    config:\n      connection-string: postgres://u:hunter2@h/d\n\
                     tls:\n  certificate-file: \"a b.pem\"\n  key-file: k.pem\n  client-ca-file: ca.pem\n  min-version: 1.2\n\
                     tracing:\n  endpoint: http://127.0.0.1:4318/v1/traces\n  sample-ratio: 0.25\n\
-                    limits:\n  connections: 7\nqueues:\n  - name: q\n    dead-queue: dead\n    reference: \"a: \\\"b\\\"\"\n";
+                    metrics:\n  enabled: false\nlimits:\n  connections: 7\nqueues:\n  - name: q\n    dead-queue: dead\n    reference: \"a: \\\"b\\\"\"\n    \
+                    partitions:\n      - partition: 4\n        read-only: true\n        storage-name: pg\n";
         let config = ConfigFile::parse(text).expect("is a file").config().expect("is valid");
         let shown = EffectiveConfig(&config).to_string();
         assert!(!shown.contains("hunter2"), "{shown}");
         for said in [
             "  connections: 7\n",
+            "metrics:\n  enabled: false\n",
             "  lease-items: 1000\n",
             "  idle: 2m0s\n",
             "orders",
             "partition-storage pg",
+            "# partition 4: in \"pg\", read-only\n",
         ] {
             assert!(shown.contains(said), "{said}: {shown}");
         }
         let again = ConfigFile::parse(&shown).expect(&shown).config().expect(&shown);
         assert_eq!((again.limits, again.timeouts), (config.limits, config.timeouts));
         assert_eq!((&again.tls, &again.tracing), (&config.tls, &config.tracing));
-        assert!(config.tls.is_some() && config.tracing.is_some());
+        assert!(config.tls.is_some() && config.tracing.is_some() && !again.metrics_enabled);
         assert_eq!(again.queues.queues[0].change.reference, "a: \"b\"");
     }
 
@@ -452,7 +477,8 @@ mod tests {
                     connection-string: postgres://u@h/d\n      max-conns: 7\nauth-backend:\n  driver: internal\n\
                     queues:\n  - name: q1\n    dead-queue: q1-dead\n    lease-timeout: 10m\n    expire-timeout: 10m\n    \
                     max-attempts: 10\n    reference: r\n    requested-partitions: 2\n    partitions:\n      \
-                    - partition: 0\n        read-only: false\n        storage-name: mem-00\n";
+                    - partition: 0\n        read-only: false\n        storage-name: mem-00\n      \
+                    - partition: 1\n        read-only: true\n        storage-name: badger-00\n";
         let file = ConfigFile::parse(text).expect("is a configuration");
         let queues = file.queues().expect("is valid");
         assert!(matches!(queues.records, Some(StoreLocation::Folder(_))));
@@ -460,6 +486,13 @@ mod tests {
         assert_eq!(names, ["badger-00", "mem-00", "pg-00"]);
         assert_eq!(queues.partitions[2].connections_max, Some(7));
         assert_eq!(queues.queues[0].change.requested_partitions, 2);
+        let pinned = |number, store: &str, read_only| PinnedPartition {
+            number,
+            store: Some(store.to_owned()),
+            read_only,
+        };
+        let wanted = [pinned(0, "mem-00", false), pinned(1, "badger-00", true)];
+        assert_eq!(queues.queues[0].placement.pinned(), wanted);
         assert_eq!(file.auth().expect("is valid"), Driver::Internal);
     }
 
@@ -474,6 +507,14 @@ mod tests {
             (
                 "queues:\n  - name: a\n    partitions:\n      - storage-name: x\n",
                 "invalid partition storage; queue 'a' references 'x' which is undefined",
+            ),
+            (
+                "queues:\n  - name: a\n    partitions:\n      - partition: -1\n",
+                "'-1' is not a valid partition",
+            ),
+            (
+                "queues:\n  - name: a\n    partitions:\n      - partition: 1\n      - partition: 1\n",
+                "partition '1' is there twice",
             ),
         ] {
             let refused = ConfigFile::parse(text).expect("is a configuration").queues().expect_err(text);

@@ -7,8 +7,8 @@ use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::Body;
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::time::timeout;
 
+use super::pace::Pace;
 use super::room::{ROOM_TIMEOUT, Room, units};
 use crate::LimitsConfig;
 use crate::reply::Reply;
@@ -17,7 +17,11 @@ use crate::reply::Reply;
 pub(super) const USUAL_BYTES: usize = 256_000;
 
 /// Bodies up to this length need no room: the limits on connections and on requests of each bound their sum.
-const SMALL_BYTES: usize = 4_096;
+pub(super) const SMALL_BYTES: usize = 4_096;
+
+/// Room is taken in such steps, as a body comes: one that is announced and not sent must not keep others out.
+const USUAL_STEP_BYTES: usize = 64 * 1_024;
+const LONG_STEP_BYTES: usize = 1_024 * 1_024;
 
 /// How many bytes a body may have.
 #[derive(Clone, Copy)]
@@ -49,7 +53,7 @@ impl fmt::Display for BodyLimit {
     }
 }
 
-/// A body that did not say its length took the most it could have.
+/// The last step may be more than there was.
 fn shrunk(mut room: OwnedSemaphorePermit, bytes: usize) -> Option<OwnedSemaphorePermit> {
     let needed = units(bytes) as usize;
     if bytes <= SMALL_BYTES {
@@ -71,7 +75,7 @@ pub(crate) struct Bodies {
 }
 
 impl Bodies {
-    /// `timeout` is for the next piece, not for the whole.
+    /// `timeout` is for a part of a body, not for the whole: see [`Pace`].
     pub(crate) fn new(limits: &LimitsConfig, timeout: Duration) -> Self {
         let usual = Room::new(limits.connections.saturating_mul(USUAL_BYTES));
         Bodies { long: Room::new(limits.body_bytes), usual, room_timeout: ROOM_TIMEOUT, timeout }
@@ -80,47 +84,55 @@ impl Bodies {
     /// The body, and the room that it takes for as long as it is in memory.
     pub(super) async fn read(
         &self,
-        body: impl Body<Data = Bytes> + Unpin,
+        mut body: impl Body<Data = Bytes> + Unpin,
         limit: BodyLimit,
     ) -> Result<(Bytes, Option<OwnedSemaphorePermit>), Reply> {
         let told = body.size_hint().upper().and_then(|bytes| usize::try_from(bytes).ok());
-        let room = self.room(told.unwrap_or(limit.0).min(limit.0)).await?;
-        let body = self.read_up_to(body, limit).await?;
-        let room = room.and_then(|room| shrunk(room, body.len()));
-        Ok((body, room))
-    }
-
-    async fn room(&self, bytes: usize) -> Result<Option<OwnedSemaphorePermit>, Reply> {
-        if bytes <= SMALL_BYTES {
-            return Ok(None);
-        }
-        let room = if bytes <= USUAL_BYTES { &self.usual } else { &self.long };
-        room.take(bytes, self.room_timeout).await.map(Some)
-    }
-
-    async fn read_up_to(
-        &self,
-        mut body: impl Body<Data = Bytes> + Unpin,
-        limit: BodyLimit,
-    ) -> Result<Bytes, Reply> {
-        let mut read = Bytes::new();
-        loop {
-            let next = timeout(self.timeout, body.frame()).await.map_err(|_| {
-                let waited = leasehold_core::duration::format(self.timeout);
-                Reply::transport_error(format!("reading the request body failed; nothing came for {waited}"))
-            })?;
-            let Some(frame) = next else { return Ok(read) };
+        let most = told.unwrap_or(limit.0).min(limit.0);
+        let (mut read, mut room) = (Bytes::new(), None);
+        let mut pace = Pace::new(self.timeout);
+        while let Some(frame) = pace.next(body.frame()).await? {
             let frame =
                 frame.map_err(|_| Reply::transport_error("reading the request body failed".to_owned()))?;
             let Ok(piece) = frame.into_data() else { continue };
-            if read.len() + piece.len() > limit.0 {
+            let bytes = read.len() + piece.len();
+            if bytes > limit.0 {
                 return Err(Reply::bad_request(format!("request body exceeds {limit} limit")));
             }
+            pace.came(piece.len());
+            room = self.grown(room, read.len(), bytes, most).await?;
             read = match read.is_empty() {
                 true => piece,
                 false => appended(read, &piece),
             };
         }
+        let room = room.and_then(|room| shrunk(room, read.len()));
+        Ok((read, room))
+    }
+
+    /// The room of a body that has grown to so many bytes, of at most so many. One that may become long begins where those
+    /// of usual length are: that much must have come before it takes any of what long ones share.
+    async fn grown(
+        &self,
+        room: Option<OwnedSemaphorePermit>,
+        before: usize,
+        bytes: usize,
+        most: usize,
+    ) -> Result<Option<OwnedSemaphorePermit>, Reply> {
+        let wanted = |step: usize, most: usize| bytes.next_multiple_of(step).min(most.max(bytes));
+        if bytes <= SMALL_BYTES {
+            return Ok(None);
+        }
+        let is_long = |bytes: usize| most > USUAL_BYTES && bytes > USUAL_STEP_BYTES;
+        if !is_long(bytes) {
+            let wanted = wanted(USUAL_STEP_BYTES, most.min(USUAL_BYTES));
+            return self.usual.grow(room, wanted, self.room_timeout).await.map(Some);
+        }
+        let wanted = wanted(LONG_STEP_BYTES, most);
+        let (had, left) = if is_long(before) { (room, None) } else { (None, room) };
+        let grown = self.long.grow(had, wanted, self.room_timeout).await;
+        drop(left);
+        grown.map(Some)
     }
 }
 
@@ -176,6 +188,50 @@ mod tests {
             held.push(room.map(|room| room.num_permits()));
         }
         assert_eq!(held, [None, Some(10), Some(10)]);
+    }
+
+    /// A body that brings so many bytes so often, so many times, and does not say its length.
+    fn trickle(bytes: usize, pause: Duration, times: usize) -> Body {
+        let pieces = futures_util::stream::unfold(0, move |sent| async move {
+            if sent == times {
+                return None;
+            }
+            if sent > 0 {
+                tokio::time::sleep(pause).await;
+            }
+            Some((Ok::<_, std::convert::Infallible>(Frame::data(Bytes::from(vec![0; bytes]))), sent + 1))
+        });
+        Body::new(StreamBody::new(Box::pin(pieces)))
+    }
+
+    #[tokio::test]
+    async fn long_bodies_that_are_announced_and_not_sent_take_no_room() {
+        let limits = LimitsConfig { body_bytes: 1_000_000, ..LimitsConfig::default() };
+        let bodies = Bodies { room_timeout: SECOND / 20, ..Bodies::new(&limits, 60 * SECOND) };
+        let limit = BodyLimit::of(64_000_000);
+        let slow: Vec<_> = (0..4)
+            .map(|_| {
+                let bodies = bodies.clone();
+                tokio::spawn(async move { bodies.read(trickle(10_000, 60 * SECOND, 9), limit).await })
+            })
+            .collect();
+        while bodies.usual.is_free() {
+            tokio::task::yield_now().await;
+        }
+        bodies.read(Body::from(vec![0; 900_000]), limit).await.expect("there is room");
+        assert!(slow.iter().all(|reading| !reading.is_finished()));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn body_that_comes_too_slowly_is_refused_and_one_that_keeps_its_pace_is_not() {
+        let bodies = Bodies::new(&LimitsConfig::default(), 30 * SECOND);
+        let limit = BodyLimit::of(64_000_000);
+        let refused = bodies.read(trickle(1, 25 * SECOND, 100), limit).await.expect_err("too slow");
+        assert_eq!(refused.message(), "reading the request body failed; only 2 byte(s) came in 30s");
+        let (read, _) = bodies.read(trickle(64_000, 25 * SECOND, 20), limit).await.expect("keeps its pace");
+        assert_eq!(read.len(), 20 * 64_000);
+        let stalled = bodies.read(trickle(64_000, 31 * SECOND, 2), limit).await.expect_err("stalls");
+        assert_eq!(stalled.message(), "reading the request body failed; nothing came for 30s");
     }
 
     #[test]

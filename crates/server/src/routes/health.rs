@@ -36,9 +36,9 @@ enum Status {
     Fail,
 }
 
-/// `GET /health`: whether the store answers, as health+json; 503 when it does not.
+/// `GET /health`: whether queues can be read and the store answers, as health+json; 503 when not.
 pub(super) async fn health(State(services): State<Services>) -> Response {
-    let healthy = services.store.is_healthy().await;
+    let healthy = services.is_healthy().await;
     let (code, status) = match healthy {
         true => (StatusCode::OK, Status::Pass),
         false => (StatusCode::SERVICE_UNAVAILABLE, Status::Fail),

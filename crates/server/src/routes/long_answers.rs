@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::body::USUAL_BYTES;
+use super::body::{SMALL_BYTES, USUAL_BYTES};
 use super::room::{ROOM_TIMEOUT, Room};
 use crate::LimitsConfig;
 use crate::reply::Reply;
@@ -16,59 +15,54 @@ const LOOKUPS_MAX: u32 = 8;
 /// Keeps the sum of long answers in bounds, until they were taken by those who asked.
 #[derive(Clone)]
 pub(crate) struct LongAnswers {
-    room: Room,
+    long: Room,
+    usual: Room,
     wait: Duration,
 }
 
-/// The share of an answer.
+/// The right to look an answer up.
 #[derive(Debug)]
-pub(super) struct Share(OwnedSemaphorePermit);
+pub(super) struct Lookup(OwnedSemaphorePermit);
+
+/// The share of an answer; a short one needs none.
+#[derive(Debug)]
+pub(super) struct Share {
+    _room: Option<OwnedSemaphorePermit>,
+}
 
 impl LongAnswers {
-    /// They have as much room as long bodies of requests have.
+    /// They have as much room as bodies of requests have: those of usual length one for each connection, which over HTTP/1
+    /// is never full.
     pub(crate) fn new(limits: &LimitsConfig) -> Self {
-        LongAnswers { room: Room::new(limits.body_bytes), wait: ROOM_TIMEOUT }
+        let usual = Room::new(limits.connections.saturating_mul(USUAL_BYTES));
+        LongAnswers { long: Room::new(limits.body_bytes), usual, wait: ROOM_TIMEOUT }
     }
 
-    /// For an answer that is not looked up yet.
-    pub(super) async fn reserve(&self) -> Result<Share, Reply> {
-        self.room.take_part(LOOKUPS_MAX, self.wait).await.map(Share)
+    /// For an answer of which nobody knows yet how long it is.
+    pub(super) async fn reserve(&self) -> Result<Lookup, Reply> {
+        self.long.take_part(LOOKUPS_MAX, self.wait).await.map(Lookup)
     }
 
     /// For one that has so many bytes. One that does not fit beside the others is dropped here: nothing was changed.
-    pub(super) fn fit(&self, share: Share, bytes: usize) -> Result<Share, Reply> {
-        // Those of usual length are bounded by the number of connections.
-        let counted = if bytes <= USUAL_BYTES { 0 } else { bytes };
-        self.room.resize(share.0, counted).map(Share)
-    }
-}
-
-impl Share {
-    /// The text, with its share for as long as any of it is in memory.
-    pub(super) fn held_by(self, text: Vec<u8>) -> Bytes {
-        Bytes::from_owner(Held { text, _share: self })
-    }
-}
-
-struct Held {
-    text: Vec<u8>,
-    _share: Share,
-}
-
-impl AsRef<[u8]> for Held {
-    fn as_ref(&self) -> &[u8] {
-        &self.text
+    pub(super) fn fit(&self, lookup: Lookup, bytes: usize) -> Result<Share, Reply> {
+        let _room = match bytes {
+            _ if bytes > USUAL_BYTES => Some(self.long.resize(lookup.0, bytes)?),
+            _ if bytes > SMALL_BYTES => Some(self.usual.take_now(bytes)?),
+            _ => None,
+        };
+        Ok(Share { _room })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::answer::held;
     use super::*;
 
     const LONG: usize = 400_000;
 
     fn answers() -> LongAnswers {
-        let limits = LimitsConfig { body_bytes: 1_000_000, ..LimitsConfig::default() };
+        let limits = LimitsConfig { body_bytes: 1_000_000, connections: 1, ..LimitsConfig::default() };
         LongAnswers { wait: Duration::from_millis(20), ..LongAnswers::new(&limits) }
     }
 
@@ -79,8 +73,8 @@ mod tests {
     #[tokio::test]
     async fn answer_keeps_its_room_until_the_last_piece_of_it_is_gone() {
         let answers = answers();
-        let mut first = share(&answers, LONG).await.expect("there is room").held_by(vec![7; LONG]);
-        let second = share(&answers, LONG).await.expect("there is room").held_by(vec![7; LONG]);
+        let mut first = held(vec![7; LONG], share(&answers, LONG).await.expect("there is room"));
+        let second = held(vec![7; LONG], share(&answers, LONG).await.expect("there is room"));
         let refused = share(&answers, LONG).await.expect_err("there is none");
         assert!(refused.message().starts_with("server is overloaded"), "{}", refused.message());
         let piece = first.split_to(10);
@@ -92,14 +86,18 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn usual_answers_need_no_room_and_one_alone_may_be_longer_than_all() {
+    async fn usual_answers_have_a_room_of_their_own_and_one_alone_may_be_longer_than_all() {
         let answers = answers();
         let all = share(&answers, 5_000_000).await.expect("one is always let in");
         answers.reserve().await.expect_err("nobody else is looked up meanwhile");
         drop(all);
         let usual = share(&answers, USUAL_BYTES).await.expect("there is room");
+        share(&answers, USUAL_BYTES).await.expect_err("for one of each connection");
         share(&answers, 5_000_000).await.expect("as if there was no other");
+        let small = share(&answers, SMALL_BYTES).await.expect("needs no room");
+        assert!(small._room.is_none());
         drop(usual);
+        share(&answers, USUAL_BYTES).await.expect("there is room again");
     }
 
     #[tokio::test]

@@ -4,6 +4,7 @@ use axum::http::header;
 use axum::response::IntoResponse;
 
 use crate::recorder::recorder;
+use crate::reply::Reply;
 use crate::services::Services;
 use crate::{process_metrics, queue_metrics};
 
@@ -22,6 +23,12 @@ pub(super) async fn metrics(State(services): State<Services>) -> impl IntoRespon
     let text = recorder().render() + &queue_metrics::render(&queues) + &process_metrics::render();
     look.answered();
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text)
+}
+
+/// `GET /metrics` where nobody is to see figures. Not as any unknown page is answered: whoever set up the scrape should find
+/// out why it fails.
+pub(super) async fn disabled() -> Reply {
+    Reply::not_found("metrics are disabled; see 'metrics' in the configuration".to_owned())
 }
 
 /// A scrape that is not answered yet. It is among those in flight, and not among those that were.

@@ -1,6 +1,7 @@
 //! One file per route. What no route takes is answered here.
 
 mod access;
+mod answer;
 mod api;
 mod authenticate;
 mod body;
@@ -10,6 +11,7 @@ mod long_answers;
 mod metrics;
 mod observe;
 mod operation;
+mod pace;
 mod queue;
 mod queues;
 mod request_id;
@@ -50,7 +52,7 @@ impl Routes {
     pub(crate) fn all(services: Services, has_admin_address: bool) -> Self {
         let operators = match has_admin_address {
             true => Router::new(),
-            false => for_operators(),
+            false => for_operators(services.metrics_enabled),
         };
         let pages =
             Router::new().route("/", get(root::root).fallback(unknown)).merge(operators).merge(api::routes());
@@ -67,7 +69,7 @@ impl Routes {
     pub(crate) fn for_operators(services: Services) -> Self {
         Routes {
             operations: Arc::new(Operations::new(services.clone())),
-            pages: observed(for_operators(), services),
+            pages: observed(for_operators(services.metrics_enabled), services),
         }
     }
 
@@ -89,10 +91,14 @@ impl Routes {
     }
 }
 
-fn for_operators() -> Router<Services> {
+fn for_operators(metrics_enabled: bool) -> Router<Services> {
+    let metrics = match metrics_enabled {
+        true => get(metrics::metrics),
+        false => get(metrics::disabled),
+    };
     Router::new()
         .route("/health", get(health::health).fallback(unknown))
-        .route("/metrics", get(metrics::metrics).fallback(unknown))
+        .route("/metrics", metrics.fallback(unknown))
 }
 
 fn observed(pages: Router<Services>, services: Services) -> Router {

@@ -18,6 +18,7 @@ use prost::{Message, Name};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::answer::{Answer, held};
 use super::authenticate::authenticate;
 use super::body::BodyLimit;
 use super::observe::{self, Observation, is_caller_logged};
@@ -75,7 +76,7 @@ impl Operations {
     pub(super) fn operation<Q, A, H, F>(self, path: &'static str, limit: BodyLimit, handler: H) -> Self
     where
         Q: Message + Name + About + DeserializeOwned + Default + 'static,
-        A: Message + Name + Serialize,
+        A: Answer,
         H: Fn(Services, Principal, Q) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Result<A, Reply>> + Send,
     {
@@ -86,7 +87,7 @@ impl Operations {
     pub(super) fn long_operation<Q, A, H, F>(self, path: &'static str, limit: BodyLimit, handler: H) -> Self
     where
         Q: Message + Name + About + DeserializeOwned + Default + 'static,
-        A: Message + Name + Serialize,
+        A: Answer,
         H: Fn(Services, Principal, Q) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Result<A, Reply>> + Send,
     {
@@ -96,13 +97,17 @@ impl Operations {
     fn add<Q, A, H, F>(mut self, path: &'static str, limit: BodyLimit, length: Length, handler: H) -> Self
     where
         Q: Message + Name + About + DeserializeOwned + Default + 'static,
-        A: Message + Name + Serialize,
+        A: Answer,
         H: Fn(Services, Principal, Q) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Result<A, Reply>> + Send,
     {
         let documented = leasehold_api::endpoint(path).map(|found| (found.request, found.response));
         // Every test that starts a server fails otherwise.
-        assert_eq!(documented, Some((&*Q::full_name(), &*A::full_name())), "{path} is not as documented");
+        assert_eq!(
+            documented,
+            Some((&*Q::full_name(), &*A::Message::full_name())),
+            "{path} is not as documented"
+        );
         let run = move |services: Services, asked: Asked| -> Running {
             let handler = handler.clone();
             Box::pin(async move {
@@ -146,7 +151,7 @@ async fn answered<Q, A, H, F>(
 ) -> Result<Response, Reply>
 where
     Q: Message + About + DeserializeOwned + Default,
-    A: Message + Serialize,
+    A: Answer,
     H: Fn(Services, Principal, Q) -> F,
     F: Future<Output = Result<A, Reply>>,
 {
@@ -161,14 +166,20 @@ where
         Length::Usual => None,
         Length::AsAsked => Some(services.long_answers.clone()),
     };
-    let Some(long_answers) = long_answers else {
-        let answer = handler(services, asked.caller, question).await?;
-        return Ok(response(accepted, encode(accepted, &answer)));
+    let reserved = match &long_answers {
+        Some(long_answers) => Some((long_answers, long_answers.reserve().await?)),
+        None => None,
     };
-    let share = long_answers.reserve().await?;
-    let answer = handler(services, asked.caller, question).await?;
-    let share = long_answers.fit(share, accepted.bytes(answer.encoded_len()))?;
-    Ok(response(accepted, share.held_by(encode(accepted, &answer))))
+    let (answer, room) = handler(services, asked.caller, question).await?.into_parts();
+    let share = match reserved {
+        Some((long_answers, share)) => Some(long_answers.fit(share, accepted.bytes(answer.encoded_len()))?),
+        None => None,
+    };
+    let text = encode(accepted, &answer);
+    Ok(match (share, room) {
+        (None, None) => response(accepted, text),
+        taken => response(accepted, held(text, taken)),
+    })
 }
 
 /// How long the answers of an operation may be.

@@ -1,6 +1,6 @@
 //! How many connections are served at once, and what becomes of slow clients.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -140,7 +140,37 @@ async fn half_a_body_is_answered_and_cut() {
     let request = b"POST /v1/queue.stats HTTP/1.1\r\nHost: test\r\nContent-Length: 20\r\n\r\n{\"queue";
     half.write_all(request).await.expect("sends");
     let read = until_closed(&mut half).await;
-    assert!(read.starts_with("HTTP/1.1 512") && read.contains("nothing came for 200ms"), "{read}");
+    assert!(read.starts_with("HTTP/1.1 512") && read.contains("only 7 byte(s) came in 200ms"), "{read}");
+}
+
+#[tokio::test]
+async fn bodies_that_are_announced_and_not_sent_keep_nobody_out() {
+    let mut config = config("memory:");
+    config.limits.body_bytes = 1_000_000;
+    let server = Running::start(config).await;
+    server.queue("q").await;
+    let mut slow = Vec::new();
+    for _ in 0..4 {
+        let mut stream = connect(&server).await;
+        let head =
+            "POST /v1/storage/items.import HTTP/1.1\r\nHost: test\r\nContent-Length: 64000000\r\n\r\n{";
+        stream.write_all(head.as_bytes()).await.expect("sends");
+        slow.push(stream);
+    }
+    // Each on its own connection, so that those before have been read by then.
+    for number in 0..5 {
+        let mut stream = connect(&server).await;
+        send(&mut stream, "/v1/namespaces.list", "{}").await;
+        assert_eq!(status(&mut stream).await, "HTTP/1.1 200");
+        let items = json!([{"utf8": "x".repeat(300_000)}]);
+        let produce = json!({"queue_name": "q", "request_timeout": "5s", "items": items});
+        let mut stream = connect(&server).await;
+        send(&mut stream, "/v1/queue.produce", &produce.to_string()).await;
+        assert_eq!(status(&mut stream).await, "HTTP/1.1 200", "produce {number}");
+    }
+    for stream in &slow {
+        timeout(WHILE, stream.readable()).await.expect_err("nobody has told them anything yet");
+    }
 }
 
 #[tokio::test]
@@ -180,4 +210,46 @@ async fn produce_limits_are_the_configured_ones() {
     let lease = json!({"queue_name": "q", "client_id": "c", "batch_size": 4, "request_timeout": "1s"});
     let (code, message) = server.refused("/v1/queue.lease", lease).await;
     assert!(code == 400 && message.contains('3'), "{message}");
+}
+
+async fn nine_items(server: &Running) -> serde_json::Value {
+    server.queue("q").await;
+    let items = vec![json!({"utf8": "x".repeat(4_000)}); 9];
+    let produce = json!({"queue_name": "q", "request_timeout": "1s", "items": items});
+    assert_eq!(server.post("/v1/queue.produce", produce).await.status, 200);
+    json!({"queue_name": "q", "client_id": "c", "batch_size": 9, "request_timeout": "1s"})
+}
+
+#[tokio::test]
+async fn answers_to_leases_end_at_the_configured_bytes() {
+    let mut config = config("memory:");
+    config.limits.lease_answer_bytes = 10_000;
+    let server = Running::start(config).await;
+    let lease = nine_items(&server).await;
+    for expected in [2, 2, 2, 2, 1] {
+        let leased = server.post("/v1/queue.lease", lease.clone()).await.json();
+        assert_eq!(leased["items"].as_array().map(Vec::len), Some(expected));
+    }
+}
+
+#[tokio::test]
+async fn answers_to_leases_leave_their_room_once_they_are_taken() {
+    let mut config = config("memory:");
+    config.limits.answer_bytes = 10_000;
+    let server = Running::start(config).await;
+    let lease = nine_items(&server).await;
+    let started = Instant::now();
+    let mut leased = 0;
+    while leased < 9 {
+        let answer = server.post("/v1/queue.lease", lease.clone()).await;
+        // The server may see a moment later than we do that the one before was taken.
+        if answer.status == 454 {
+            assert!(started.elapsed() < PATIENT, "there is no room after {leased} items");
+            tokio::task::yield_now().await;
+            continue;
+        }
+        let items = answer.json()["items"].as_array().map_or(0, Vec::len);
+        assert!((1..=2).contains(&items), "{items} items in one answer");
+        leased += items;
+    }
 }

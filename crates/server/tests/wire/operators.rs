@@ -1,5 +1,6 @@
 //! What operators see: figures and health, and where.
 
+use leasehold_server::Config;
 use serde_json::json;
 
 use crate::wire::{Running, config};
@@ -55,6 +56,34 @@ async fn address_for_operators_takes_health_and_metrics_from_the_public_one() {
     let elsewhere = server.send(http::Request::post(format!("http://{admin}/v1/queues.list")), "{}").await;
     assert_eq!((elsewhere.status, elsewhere.message().as_str()), (501, "no such method; /v1/queues.list"));
     server.queue("q").await;
+}
+
+#[tokio::test]
+async fn metrics_that_are_disabled_are_found_nowhere() {
+    for admin_address in [None, Some("127.0.0.1:0".to_owned())] {
+        let config = Config { metrics_enabled: false, admin_address, ..config("memory:") };
+        let server = Running::start(config).await;
+        let at = server.admin_address.unwrap_or(server.address);
+        let get = |path| server.send(http::Request::get(format!("http://{at}{path}")), "");
+        let answer = get("/metrics").await;
+        assert_eq!((answer.status, answer.json()["code"].clone()), (404, json!(404)), "{answer:?}");
+        assert_eq!(get("/health").await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn health_asks_the_store_of_the_records_wherever_it_is() {
+    let health = async |config| {
+        let server = Running::start(config).await;
+        let answer = server.request(http::Request::get("/"), "/health", "").await;
+        (answer.status, answer.json()["checks"]["queues:storage"][0]["status"].clone())
+    };
+    assert_eq!(health(config("memory:")).await, (200, json!("pass")));
+    let mut elsewhere = config("memory:");
+    // Port 1 of loopback: nobody listens there.
+    let nowhere = "postgres://app@127.0.0.1:1/app?connect_timeout=1".parse().expect("a location");
+    elsewhere.queues.records = Some(nowhere);
+    assert_eq!(health(elsewhere).await, (503, json!("fail")));
 }
 
 #[tokio::test]

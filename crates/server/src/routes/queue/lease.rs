@@ -2,6 +2,7 @@ use leasehold_access::{Permission, Principal};
 use leasehold_api::queue::{QueueLeaseItem, QueueLeaseRequest, QueueLeaseResponse};
 use leasehold_queue::{Item, LeaseRequest};
 
+use super::super::answer::Counted;
 use super::super::wire::{lease_timeout, queue_name, request_timeout, saturating_i32, timestamp_or_zero};
 use crate::reply::Reply;
 use crate::services::Services;
@@ -11,7 +12,7 @@ pub(super) async fn lease(
     services: Services,
     caller: Principal,
     request: QueueLeaseRequest,
-) -> Result<QueueLeaseResponse, Reply> {
+) -> Result<Counted<QueueLeaseResponse>, Reply> {
     let queue = queue_name(&request.queue_name)?;
     services.permit(&caller, &queue, Permission::QueueLease).await?;
     let leased = services.engine.lease(LeaseRequest {
@@ -22,11 +23,12 @@ pub(super) async fn lease(
         lease_timeout: lease_timeout(&request.lease_timeout)?,
     });
     let leased = leased.await?;
-    Ok(QueueLeaseResponse {
+    let message = QueueLeaseResponse {
         queue_name: request.queue_name,
         partition: saturating_i32(leased.partition),
         items: leased.items.into_iter().map(leased_item).collect(),
-    })
+    };
+    Ok(Counted { message, room: leased.room })
 }
 
 fn leased_item(item: Item) -> QueueLeaseItem {

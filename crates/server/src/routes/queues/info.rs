@@ -5,7 +5,7 @@ use super::super::wire::queue_name;
 use crate::reply::Reply;
 use crate::services::Services;
 
-/// `POST /v1/queues.info`: the record as the running queue has it.
+/// `POST /v1/queues.info`: the record as it is stored; a queue that runs elsewhere may not know of a change yet.
 pub(super) async fn info(
     services: Services,
     caller: Principal,
