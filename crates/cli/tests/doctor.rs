@@ -79,3 +79,31 @@ fn server_whose_store_is_away_and_one_that_shows_nothing_here_are_told_apart() {
     assert_eq!(told.code, 7, "{}", told.text);
     assert!(told.expect("warning", "server", "does not serve /health").contains("admin-address"));
 }
+
+#[test]
+fn full_disk_of_a_server_is_a_problem_until_there_is_room() {
+    let parent = tempfile::tempdir().expect("temporary folder");
+    let folder = parent.path().join("data");
+    let server = Server::start_on_small_disk(folder.to_str().expect("is text"), 4_096);
+    server.json(&["queue", "create", "orders"]);
+    let payload = "x".repeat(100_000);
+    let produce = ["queue", "produce", "orders", "--payload", &payload, "--timeout", "3s"];
+    // One that is well before it is full.
+    assert_eq!(server.run(&produce).code, 0);
+    assert_eq!(diagnose(&["--endpoint", &server.endpoint]).code, 0);
+    let refused = (0..100).map(|_| server.run(&produce)).find(|ran| ran.code != 0).expect("the disk is full");
+    assert_eq!(refused.code, 4, "{refused:?}");
+
+    // The store can be read, so the partition is open again, and nobody writes: what failed before is all that shows it.
+    let opened = (0..300).any(|_| server.run(&["items", "list", "orders", "--limit", "1"]).code == 0);
+    assert!(opened, "it can be read");
+    let full = diagnose(&["--endpoint", &server.endpoint]);
+    assert_eq!(full.code, 8, "{}", full.text);
+    let next = full.expect("problem", "queues", "partition 0 of queue 'orders' failed");
+    assert!(next.contains("disk may be full"), "{next}");
+
+    server.make_room();
+    assert_eq!(server.run(&produce).code, 0);
+    let well = diagnose(&["--endpoint", &server.endpoint]);
+    assert_eq!(well.code, 0, "{}", well.text);
+}

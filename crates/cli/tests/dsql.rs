@@ -88,6 +88,7 @@ async fn state_is_set_up_and_shown() {
     let url = cluster.url();
     state_commands::schema_is_planned_applied_and_checked(&url, cluster.url_behind()).await;
     state_commands::what_is_kept_is_shown(&url, cluster.url_behind(), |id| format!("'{id}'::uuid")).await;
+    state_commands::task_queues_are_named_by_what_temporal_keeps(&url, cluster.url_behind()).await;
     // As 'leasehold dsql-sim' prints it: the URL does not say what it is.
     let plain = cluster.plain_url();
     let checked = leasehold("", &["schema", "check", "--store", &plain, "--dialect", "dsql", "--json"]).await;

@@ -129,6 +129,22 @@ impl Drop for Server {
     }
 }
 
+/// As one in 64 does.
+#[test]
+fn lock_id_that_begins_with_a_hyphen_is_taken_by_every_command() {
+    let server = Server::start();
+    let id = "-QAAAAAAAAAAAAAAAAAAAA";
+    for arguments in [
+        &["acquire", "billing", "--lock-id", id][..],
+        &["lookup", "--lock-id", id, "--json"],
+        &["extend", id, "--ttl", "1m"],
+        &["release", id, "--json"],
+    ] {
+        let ran = server.lock(arguments).output().expect("runs");
+        assert_eq!(code(&ran), 0, "{arguments:?}: {ran:?}");
+    }
+}
+
 #[test]
 fn run_holds_the_lock_passes_the_fence_and_returns_the_exit_code() {
     let server = Server::start();
@@ -240,6 +256,19 @@ fn run_stops_a_command_that_holds_too_long_and_does_not_listen() {
     assert_eq!(code(&ran), 6, "{ran:?}");
     assert!(started.elapsed() < Duration::from_secs(15));
     assert!(String::from_utf8_lossy(&ran.stderr).contains("--hold-max"), "{ran:?}");
+}
+
+/// The output ends when the last process that has it ends.
+#[test]
+fn run_stops_what_the_command_has_started_too() {
+    let server = Server::start();
+    for script in ["sleep 60; echo late", "trap '' TERM; sleep 60; echo late", "sleep 60 & wait; echo late"] {
+        let started = std::time::Instant::now();
+        let held = ["run", "nightly", "--ttl", "1s", "--hold-max", "100ms"];
+        let ran = server.lock(&[&held[..], &["--", "sh", "-c", script]].concat()).output().expect("runs");
+        assert_eq!((code(&ran), ran.stdout.as_slice()), (6, &b""[..]), "{script}: {ran:?}");
+        assert!(started.elapsed() < Duration::from_secs(30), "{script}: {:?}", started.elapsed());
+    }
 }
 
 #[test]

@@ -4,12 +4,20 @@
 //! installed, and names the others. `tests/ops.rs` has what needs none of them.
 
 mod document;
+mod image;
+mod monitored;
+mod served;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use document::{file, text};
+use image::Image;
+use monitored::{Prometheus, Work, until};
+use serde_json::Value;
+use served::Server;
 
 /// Must succeed; what it printed.
 fn run(program: &str, arguments: &[&str], folder: &Path) -> String {
@@ -66,10 +74,84 @@ fn hadolint_has_nothing_against_the_image() {
     assert_eq!(run("hadolint", &arguments, &file(".")), "");
 }
 
+/// In namespaces of its own, so that it needs no rights and nobody's port.
+#[test]
+#[ignore = "needs unshare: cargo xtask test ops"]
+fn image_serves_as_its_user_on_a_read_only_root() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let image = Image::read();
+    assert_ne!(image.user.split(':').next(), Some("0"));
+    image.make(folder.path(), Path::new(env!("CARGO_BIN_EXE_leasehold")));
+    let arguments = ["--user", "--map-root-user", "--mount", "--net", "sh", "-c", &image.script()];
+    let said = run("unshare", &arguments, folder.path());
+    assert!(said.contains("produced 1 item(s)") && said.contains("it ended well"), "{said}");
+    assert!(said.contains("CapEff:\t0000000000000000"), "it has no rights: {said}");
+    let kept = fs::read_dir(folder.path().join("data")).expect("lists").count();
+    assert!(kept > 0, "its data is in the volume, {}", image.folder);
+}
+
 #[test]
 #[ignore = "needs kubernetes-validate: cargo xtask test ops"]
 fn manifests_have_only_fields_that_kubernetes_knows() {
     for manifest in ["embedded.yaml", "postgres.yaml"] {
         run("kubernetes-validate", &["--strict", manifest], &file("ops/kubernetes"));
     }
+}
+
+/// Panels that are empty over memory while nothing is wrong, and why.
+const EMPTY_PANELS: [(&str, &str); 5] = [
+    ("Failures in a row, by partition", "shows partitions that fail"),
+    ("Calls of the store that failed", "counts failures of the store"),
+    ("PostgreSQL: transactions under way", "is about PostgreSQL"),
+    ("PostgreSQL: duration, p99", "is about PostgreSQL"),
+    ("PostgreSQL: conflicts, retries, errors", "is about PostgreSQL"),
+];
+
+/// The expressions of each panel, by its title, as for all servers and queues.
+fn panels() -> BTreeMap<String, Vec<String>> {
+    let dashboard: Value = serde_json::from_str(&text("ops/grafana/leasehold.json")).expect("is JSON");
+    let mut panels: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for panel in dashboard["panels"].as_array().expect("has panels") {
+        let title = panel["title"].as_str().expect("has a title").to_owned();
+        for target in panel["targets"].as_array().into_iter().flatten() {
+            let expression = target["expr"].as_str().expect("has an expression");
+            let all = ["$instance", "$queue"]
+                .iter()
+                .fold(expression.to_owned(), |expression, variable| expression.replace(variable, ".+"));
+            panels.entry(title.clone()).or_default().push(all.replace("$__rate_interval", "1m"));
+        }
+    }
+    panels
+}
+
+#[test]
+#[ignore = "needs prometheus: cargo xtask test ops"]
+fn prometheus_has_something_for_every_panel_and_judges_every_rule() {
+    let server = Server::start();
+    let work = Work::on(&server);
+    let prometheus = Prometheus::over(&server);
+    let panels = panels();
+    for (title, _) in EMPTY_PANELS {
+        assert!(panels.contains_key(title), "there is no panel '{title}'");
+    }
+    for (title, expressions) in &panels {
+        for expression in expressions {
+            let mut found = prometheus.query(expression).unwrap_or_else(|error| panic!("{title}: {error}"));
+            let empty = EMPTY_PANELS.iter().find(|(known, _)| known == title);
+            match empty {
+                Some((_, reason)) => assert!(found.is_empty(), "{title} {reason}: {found:?}"),
+                None => until(&format!("{title} has something: {expression}"), || {
+                    found = prometheus.query(expression).expect("it was one before");
+                    !found.is_empty()
+                }),
+            }
+        }
+    }
+    let rules = prometheus.rules();
+    assert_eq!(rules.len(), text("ops/prometheus/alerts.yaml").matches("- alert:").count());
+    for rule in rules {
+        assert_eq!(rule["health"], "ok", "{rule}");
+    }
+    prometheus.query("sum(").expect_err("what is no expression is told");
+    drop(work);
 }

@@ -1,9 +1,12 @@
-//! The server over PostgreSQL, of which now one, now the other is killed under load; and the doctor, who is shown
-//! databases that are broken on purpose.
+//! The server over PostgreSQL, of which now one, now the other is killed under load, or asked for more than it takes; and the
+//! doctor, who is shown databases that are broken on purpose.
 
 mod audit;
 mod diagnosis;
 mod doctor_on_postgres;
+mod overload_on_postgres;
+mod overloading;
+mod pooled;
 mod rolled;
 mod served;
 mod simulated;

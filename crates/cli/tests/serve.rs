@@ -280,6 +280,20 @@ fn configuration_is_checked_and_shown_without_secrets() {
 }
 
 #[test]
+fn metrics_can_be_disabled_by_file_and_enabled_by_flag() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    fs::write(folder.path().join("c.yaml"), "store: \"memory:\"\nmetrics:\n  enabled: false\n")
+        .expect("writes");
+    let checked =
+        leasehold().current_dir(folder.path()).args(["config", "check", "c.yaml"]).output().expect("runs");
+    let shown = String::from_utf8(checked.stdout).expect("is text");
+    assert!(shown.contains("metrics:\n  enabled: false\n"), "{shown}");
+    let status = |arguments: &[&str]| serve(folder.path(), arguments).request("GET", "/metrics").0;
+    assert_eq!(status(&["--config", "c.yaml"]), 404);
+    assert_eq!(status(&["--config", "c.yaml", "--metrics", "true"]), 200);
+}
+
+#[test]
 fn flags_are_over_the_file() {
     let folder = tempfile::tempdir().expect("temporary folder");
     let file = "address: nowhere\nstore: \"memory:\"\nlogging:\n  handler: text\n  level: error\n";

@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use served::Server;
+use served::{EMPTY_AFTER, Server};
 
 const PATIENT: Duration = Duration::from_secs(60);
 
@@ -30,7 +30,7 @@ fn listed(server: &Server, queue: &str) -> Vec<Value> {
 }
 
 fn drained(server: &Server, queue: &str) -> Vec<usize> {
-    let ran = server.run(&["queue", "drain", queue, "--timeout", "50ms"]).ok();
+    let ran = server.run(&["queue", "drain", queue, "--timeout", EMPTY_AFTER]).ok();
     ran.lines().iter().map(payload).collect()
 }
 
@@ -61,7 +61,7 @@ fn redrive_gives_dead_items_another_chance_with_all_they_have() {
     let first = server.json(&["queue", "redrive", "orders-dead", "orders", "--limit", "2"]);
     assert_eq!(first, json!({"moved": 2}));
     assert_eq!(listed(&server, "orders-dead").len(), 3);
-    let rest = server.run(&["queue", "redrive", "orders-dead", "orders", "--timeout", "50ms"]).ok();
+    let rest = server.run(&["queue", "redrive", "orders-dead", "orders", "--timeout", EMPTY_AFTER]).ok();
     assert_eq!(rest.out, "moved 3 item(s) from orders-dead to orders\n");
     assert!(listed(&server, "orders-dead").is_empty());
     let back = listed(&server, "orders");
@@ -70,7 +70,7 @@ fn redrive_gives_dead_items_another_chance_with_all_they_have() {
         let told = (&item["kind"], &item["reference"], &item["attempts"]);
         assert_eq!(told, (&json!("k"), &json!(format!("r{}", payload(item))), &Value::Null));
     }
-    let nothing = server.json(&["queue", "redrive", "orders-dead", "orders", "--timeout", "50ms"]);
+    let nothing = server.json(&["queue", "redrive", "orders-dead", "orders", "--timeout", EMPTY_AFTER]);
     assert_eq!(nothing, json!({"moved": 0}));
 }
 
@@ -192,4 +192,37 @@ async fn redrive_that_is_cut_before_it_completes_loses_nothing() {
     let back = drained(&server, "orders");
     assert_eq!(back.iter().copied().collect::<BTreeSet<_>>(), (0..9).collect(), "nothing is lost");
     assert!(back.len() >= 12, "and what was in both came twice: {back:?}");
+}
+
+#[test]
+fn queue_that_nobody_can_look_into_is_not_taken_for_empty() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("c.yaml");
+    let start = |place: &str| {
+        let records = folder.path().join("records");
+        let text = format!(
+            "queue-storage:\n  driver: embedded\n  config:\n    storage-dir: {}\npartition-storage:\n  - name: place\n    {place}\n",
+            records.display()
+        );
+        std::fs::write(&file, text).expect("writes");
+        Server::start_with(&["--config", file.to_str().expect("is text")])
+    };
+    let server = start("driver: memory");
+    server.json(&["queue", "create", "orders-dead"]);
+    server.json(&["queue", "create", "orders", "--dead-queue", "orders-dead"]);
+    assert!(drained(&server, "orders-dead").is_empty(), "as everybody knows");
+    drop(server);
+    // Port 1 of loopback: nobody listens there.
+    let nowhere = "postgres://app@127.0.0.1:1/app?connect_timeout=1";
+    let server = start(&format!("driver: postgres\n    config:\n      connection-string: {nowhere}"));
+    for arguments in [
+        &["queue", "drain", "orders-dead"][..],
+        &["queue", "move", "orders-dead", "orders"],
+        &["queue", "redrive", "orders-dead", "orders"],
+        &["queue", "lease", "orders-dead"],
+    ] {
+        let ran = server.run(&[arguments, &["--timeout", "1s"]].concat());
+        assert_eq!(ran.code, 4, "{arguments:?}: {ran:?}");
+        assert!(ran.err.contains("no partition can be looked into"), "{arguments:?}: {ran:?}");
+    }
 }

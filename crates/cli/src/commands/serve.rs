@@ -38,6 +38,10 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "HOST:PORT", env = "LEASEHOLD_ADMIN_ADDRESS")]
     admin_address: Option<String>,
 
+    /// Whether /metrics is served at all [default: true]
+    #[arg(long, value_name = "true|false", env = "LEASEHOLD_METRICS")]
+    metrics: Option<bool>,
+
     #[command(flatten)]
     tls: TlsFlags,
 
@@ -134,6 +138,7 @@ impl Serve {
         }
         config.address = self.address.unwrap_or(config.address);
         config.admin_address = self.admin_address.or(config.admin_address);
+        config.metrics_enabled = self.metrics.unwrap_or(config.metrics_enabled);
         config.stop_timeout = self.stop_timeout.unwrap_or(config.stop_timeout);
         Ok(config)
     }

@@ -179,7 +179,9 @@ impl From<leasehold_persistence::Error> for Failure {
     fn from(error: leasehold_persistence::Error) -> Self {
         use leasehold_persistence::Error;
         let next = match &error {
-            Error::Unavailable { source: Some(source), .. } => how_to_reach(source),
+            Error::Unavailable { source: Some(source), .. } | Error::Refused { source, .. } => {
+                how_to_reach(source)
+            }
             _ => None,
         };
         Failure { next: next.map(str::to_owned), ..Failure::new(error.code(), error.class(), error) }

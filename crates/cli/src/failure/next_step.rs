@@ -94,6 +94,10 @@ pub(crate) fn next_step(error: &ClientError) -> Option<&'static str> {
         }
         ClientError::Answered { status: 454, details, .. } => {
             match details.get("error").map(String::as_str) {
+                Some("queue.lease_unavailable") => Some(
+                    "there may be items, but no partition can be looked into; the server's log says what its store lacks, \
+                     and 'leasehold doctor' looks",
+                ),
                 Some("queue.produce_timeout" | "queue.storage" | "queue.partition_failing") => Some(
                     "try again; if it stays so, the server's log says what its store lacks, and 'leasehold doctor' looks",
                 ),

@@ -2,12 +2,14 @@
 
 use std::io;
 
+use bytes::Bytes;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
-use super::PATIENT;
+use super::{PATIENT, Wire};
 
 pub(crate) struct Connection {
     pub(crate) reader: BufReader<OwnedReadHalf>,
@@ -29,6 +31,33 @@ impl Connection {
         Connection { reader: BufReader::new(reader), writer }
     }
 
+    /// One that takes next to nothing of an answer before it is read.
+    pub(crate) async fn narrow(endpoint: &str) -> Self {
+        let address = endpoint.strip_prefix("http://").expect("is an endpoint");
+        let socket = TcpSocket::new_v4().expect("a socket");
+        socket.set_recv_buffer_size(8_192).expect("is set");
+        let stream = socket.connect(address.parse().expect("an address")).await.expect("connects");
+        let (reader, writer) = stream.into_split();
+        Connection { reader: BufReader::new(reader), writer }
+    }
+
+    /// Asks, and leaves the answer where it is.
+    pub(crate) async fn send(&mut self, path: &str, body: &str) {
+        let request = format!("{}{body}", head(path, body.len()));
+        self.writer.write_all(request.as_bytes()).await.expect("sends");
+    }
+
+    /// Whether the answer is a good one, once its beginning is there; the rest stays with the server.
+    pub(crate) async fn is_good(&mut self) -> bool {
+        let beginning = timeout(PATIENT, self.reader.fill_buf()).await.expect("in time").expect("an answer");
+        beginning.starts_with(b"HTTP/1.1 200")
+    }
+
+    /// Takes all of the answer.
+    pub(crate) async fn take(mut self) -> Answer {
+        answer(&mut self.reader).await
+    }
+
     pub(crate) async fn ask(&mut self, path: &str, body: &[u8]) -> Answer {
         let request = [head(path, body.len()).as_bytes(), body].concat();
         let sent = async {
@@ -39,6 +68,28 @@ impl Connection {
         tokio::select! {
             answer = answer(&mut self.reader) => answer,
             never = sent => never,
+        }
+    }
+}
+
+impl Wire for Connection {
+    async fn ask_late(self, path: &'static str, body: Bytes, finish: CancellationToken) -> u16 {
+        let Connection { mut reader, mut writer } = self;
+        let (most, end) = body.split_at(body.len() - 1);
+        let send = async {
+            writer.write_all(head(path, body.len()).as_bytes()).await?;
+            writer.write_all(most).await?;
+            finish.cancelled().await;
+            writer.write_all(end).await
+        };
+        let send = async {
+            // One who is refused cannot send the rest; what it was told is what counts.
+            let _ = send.await;
+            std::future::pending().await
+        };
+        tokio::select! {
+            answer = answer(&mut reader) => answer.status,
+            never = send => never,
         }
     }
 }

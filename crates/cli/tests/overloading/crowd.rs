@@ -5,10 +5,12 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use super::Answers;
 use super::connection::{Answer, Connection};
+use super::{Answers, GROWTH_MAX, Watched};
 use crate::served::Server;
 
+/// Of which the server lets so many in.
+pub(crate) const CONNECTIONS: u64 = 16;
 const CLIENTS: usize = 64;
 const CYCLES: usize = 10;
 const QUEUES: usize = 3;
@@ -31,6 +33,33 @@ pub(crate) struct Told {
 
 pub(crate) fn queue(number: usize) -> String {
     format!("crowded-{}", number % QUEUES)
+}
+
+/// What they are too many for.
+pub(crate) fn limits() -> String {
+    format!("connections: {CONNECTIONS}\n  requests-per-queue: 1\n  produce-body-bytes: 20000")
+}
+
+/// A server with these limits takes what it can, tells all others so, and grows within bounds.
+pub(crate) async fn is_answered_to_the_last(server: &Server) {
+    // A first one brings in what any load needs: code, tables, caches, figures. The second is not to need more.
+    let first = Watched::start(server);
+    rush(server).await;
+    drop(first);
+    let watched = Watched::start(server);
+    let before = stored(server);
+    let Told { answers, overloaded, produced, completed } = rush(server).await;
+    assert_eq!(answers.values().sum::<usize>(), REQUESTS, "{answers:?}");
+    assert!(answers.keys().copied().eq([200, 400, 454, 455, 501]), "{answers:?}");
+    assert!(overloaded > 0, "two requests of one queue never met: {answers:?}");
+    let files = watched.files_growth();
+    assert!(files < CONNECTIONS + FILES_BESIDE, "{files} more open files");
+    let growth = watched.growth();
+    eprintln!("{answers:?}, {overloaded} overloaded, {files} files and {growth} bytes more");
+    assert!(growth < GROWTH_MAX, "it grew by {growth} bytes");
+    let stored = stored(server);
+    assert_eq!(stored + completed, before + produced, "{produced} produced, {completed} completed");
+    watched.until_back(GROWTH_MAX);
 }
 
 /// Lets them all in at once.

@@ -2,33 +2,46 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use serde_json::json;
-use tokio::io::AsyncWriteExt;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::Answers;
-use super::connection::{self, Connection};
+use super::connection::Connection;
+use super::{Answers, Wire};
 use crate::served::Server;
 
 pub(crate) const QUEUE: &str = "long";
 pub(crate) const COUNT: usize = 48;
-const BODY_BYTES: usize = 2_000_000;
+/// One of those that have the room of long ones.
+pub(crate) const LONG_BYTES: usize = 2_000_000;
 
 /// A first one brings in what any load needs, such as the code that runs.
 pub(crate) async fn send_one(server: &Server) {
-    server.json(&["queue", "create", QUEUE]);
-    let finish = CancellationToken::new();
-    finish.cancel();
-    assert_eq!(client(Connection::open(&server.endpoint).await, finish).await, 200);
+    server.run(&["queue", "create", QUEUE]);
+    let connection = Connection::open(&server.endpoint).await;
+    assert_eq!(hold(vec![connection], LONG_BYTES, |_| true).await, [(200, 1)].into());
 }
 
-/// Sends them all but for their ends, until `is_enough`, told how many were refused; then their ends.
-pub(crate) async fn hold(server: &Server, is_enough: impl Fn(usize) -> bool) -> Answers {
+/// Each on a connection of its own.
+pub(crate) async fn over_http1(server: &Server) -> Vec<Connection> {
+    let mut wires = Vec::new();
+    for _ in 0..COUNT {
+        wires.push(Connection::open(&server.endpoint).await);
+    }
+    wires
+}
+
+/// Sends one over each wire but for its end, until `is_enough`, told how many were answered; then their ends.
+pub(crate) async fn hold<W: Wire>(
+    wires: Vec<W>,
+    body_bytes: usize,
+    is_enough: impl Fn(usize) -> bool,
+) -> Answers {
     let finish = CancellationToken::new();
     let mut clients = JoinSet::new();
-    for _ in 0..COUNT {
-        clients.spawn(client(Connection::open(&server.endpoint).await, finish.clone()));
+    for wire in wires {
+        clients.spawn(wire.ask_late("/v1/queue.produce", body(body_bytes), finish.clone()));
     }
     let mut answers = Answers::new();
     let started = tokio::time::Instant::now();
@@ -48,26 +61,8 @@ pub(crate) async fn hold(server: &Server, is_enough: impl Fn(usize) -> bool) -> 
     answers
 }
 
-async fn client(connection: Connection, finish: CancellationToken) -> u16 {
-    let Connection { mut reader, mut writer } = connection;
+fn body(bytes: usize) -> Bytes {
     let around = json!({"queue_name": QUEUE, "request_timeout": "1m", "items": [{"utf8": ""}]}).to_string();
-    let payload = "x".repeat(BODY_BYTES - around.len());
-    let body = around.replace("\"utf8\":\"", &format!("\"utf8\":\"{payload}"));
-    let (most, end) = body.as_bytes().split_at(body.len() - 1);
-    let send = async {
-        let head = connection::head("/v1/queue.produce", body.len());
-        writer.write_all(head.as_bytes()).await?;
-        writer.write_all(most).await?;
-        finish.cancelled().await;
-        writer.write_all(end).await
-    };
-    let send = async {
-        // One who is refused cannot send the rest; what it was told is what counts.
-        let _ = send.await;
-        std::future::pending().await
-    };
-    tokio::select! {
-        answer = connection::answer(&mut reader) => answer.status,
-        never = send => never,
-    }
+    let payload = "x".repeat(bytes - around.len());
+    around.replace("\"utf8\":\"", &format!("\"utf8\":\"{payload}")).into()
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
-use crate::overloading::PATIENT;
+use crate::overloading::{GROWTH_MAX, PATIENT};
 use crate::served::{Server, get};
 
 /// How often it is asked.
@@ -54,6 +54,13 @@ impl Watched {
     /// By how many bytes it has grown at most.
     pub(crate) fn growth(&self) -> u64 {
         self.most.resident_bytes.load(Ordering::Relaxed).saturating_sub(self.before.resident_bytes)
+    }
+
+    /// It has grown by no more than a load may take.
+    pub(crate) fn is_within_bounds(&self) {
+        let growth = self.growth();
+        eprintln!("{growth} bytes more");
+        assert!(growth < GROWTH_MAX, "it grew by {growth} bytes");
     }
 
     /// How many more files it had open at most. Connections are files.

@@ -9,6 +9,9 @@ use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
+/// How long a command waits before it takes a queue for empty: a busy machine may need that long for what is there.
+pub(crate) const EMPTY_AFTER: &str = "2s";
+
 pub(crate) struct Server {
     process: Child,
     pub(crate) endpoint: String,
@@ -20,7 +23,10 @@ pub(crate) struct Server {
 
 /// A command that sees nothing of whoever runs the tests.
 pub(crate) fn leasehold(home: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_leasehold"));
+    unseeing(Command::new(env!("CARGO_BIN_EXE_leasehold")), home)
+}
+
+fn unseeing(mut command: Command, home: &Path) -> Command {
     for (name, _) in
         std::env::vars().filter(|(name, _)| name.starts_with("LEASEHOLD_") || name.starts_with("QUERATOR_"))
     {
@@ -51,7 +57,29 @@ impl Server {
 
     pub(crate) fn start_on(store: &str, arguments: &[&str]) -> Self {
         let home = tempfile::tempdir().expect("temporary folder");
-        let mut process = leasehold(home.path())
+        let command = leasehold(home.path());
+        Server::spawn(home, command, store, arguments)
+    }
+
+    /// None of its files may grow beyond so many KiB: then the disk is full for it.
+    pub(crate) fn start_on_small_disk(store: &str, kib: u32) -> Self {
+        // The signal would end it; ignored, the write fails. The hard limit stays, so that there can be room again.
+        let limited = "trap '' XFSZ; ulimit -S -f $0; exec \"$@\"";
+        let home = tempfile::tempdir().expect("temporary folder");
+        let mut command = unseeing(Command::new("bash"), home.path());
+        command.args(["-c", limited, &kib.to_string(), env!("CARGO_BIN_EXE_leasehold")]);
+        Server::spawn(home, command, store, &[])
+    }
+
+    /// Its files may grow as they like.
+    pub(crate) fn make_room(&self) {
+        use rustix::process::{Pid, Resource, Rlimit, prlimit};
+        let unlimited = Rlimit { current: None, maximum: None };
+        prlimit(Some(Pid::from_child(&self.process)), Resource::Fsize, unlimited).expect("is its owner");
+    }
+
+    fn spawn(home: tempfile::TempDir, mut command: Command, store: &str, arguments: &[&str]) -> Self {
+        let mut process = command
             .args(["serve", "--store", store, "--address", "127.0.0.1:0", "--log-format", "json"])
             .args(arguments)
             .stderr(Stdio::piped())

@@ -71,6 +71,7 @@ pub(crate) async fn what_is_kept_is_shown(url: &str, behind: &str, id: fn(&str) 
         .await
         .batch_execute(&format!(
             "INSERT INTO shards SELECT id, 40 + id, 'x', 'Proto3' FROM generate_series(1, 3) AS id;
+             UPDATE shards SET data = '\\x08021a06686f73742d37' WHERE shard_id = 2;
              INSERT INTO namespaces VALUES (54321, {namespace_id}, 'default', 1, '', 'Proto3', false);
              INSERT INTO current_executions (shard_id, namespace_id, workflow_id, run_id, create_request_id, state, status,
                  start_time, last_write_version)
@@ -88,7 +89,11 @@ pub(crate) async fn what_is_kept_is_shown(url: &str, behind: &str, id: fn(&str) 
     let state =
         async |arguments: &[&str]| json(&[&["state", "--store", url, "--json"], arguments].concat()).await;
     let page = state(&["shards", "--limit", "2"]).await;
-    assert_eq!(page["shards"][1], serde_json::json!({ "shard_id": 2, "range_id": 42, "data_bytes": 1 }));
+    assert_eq!(
+        page["shards"][1],
+        serde_json::json!({ "shard_id": 2, "range_id": 42, "owner": "host-7", "data_bytes": 10 })
+    );
+    assert_eq!(page["shards"][0]["owner"], Value::Null, "what cannot be read tells no owner");
     assert_eq!(page["next"], 2);
     let page = state(&["shards", "--after", "2", "--limit", "2"]).await;
     assert_eq!((page["shards"].as_array().expect("a list").len(), &page["next"]), (1, &Value::Null));
@@ -134,6 +139,32 @@ pub(crate) async fn what_is_kept_is_shown(url: &str, behind: &str, id: fn(&str) 
     let text = leasehold(&["state", "execution", "default", "order-42", "--store", url]).await;
     let text = String::from_utf8_lossy(&text.stdout).into_owned();
     assert!(text.contains("record version") && text.contains("this one"), "{text}");
+}
+
+/// Keys are hashed on DSQL; what Temporal keeps in a queue names it.
+pub(crate) async fn task_queues_are_named_by_what_temporal_keeps(url: &str, behind: &str) {
+    let namespace = "deadbeef-0123-4567-89ab-cdef00112233";
+    connect(behind)
+        .await
+        .batch_execute(&format!(
+            "INSERT INTO task_queues VALUES
+                 (1, '00000000-0000-4000-8000-000000000001', 7,
+                  '\\x0a24'::bytea || '{namespace}'::bytea || '\\x12066f72646572731802'::bytea, 'Proto3'),
+                 (2, '00000000-0000-4000-8000-000000000002', 8, '\\xff', 'Proto3')"
+        ))
+        .await
+        .expect("inserts");
+    let listed = json(&["state", "task-queues", "--store", url, "--json"]).await;
+    assert_eq!(
+        listed["task_queues"],
+        serde_json::json!([
+            { "range_id": 7, "namespace_id": namespace, "name": "orders", "type": "activity" },
+            { "range_id": 8, "namespace_id": null, "name": null, "type": null },
+        ])
+    );
+    let text = leasehold(&["state", "task-queues", "--store", url]).await;
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(text.contains("orders") && text.contains('?'), "{text}");
 }
 
 /// Names are part of the key on PostgreSQL alone.

@@ -126,7 +126,8 @@ fn judge_queues(samples: &[Sample], stuck: &[String], findings: &mut Findings) {
             findings.problem(
                 "queues",
                 format!("partition {partition} of queue '{name}' failed {failures} times in a row"),
-                "its store does not take writes: the server's log says why; look at the store itself with --store",
+                "its store does not take writes: a folder's disk may be full, a database away; the server's log says why; \
+                 look at the store itself with --store",
             );
         } else if stuck.contains(name) {
             findings.problem(

@@ -26,7 +26,7 @@ pub(super) struct Acquire {
     timeout: Duration,
 
     /// An id of your own, so that the command can be repeated after an unknown outcome
-    #[arg(long, value_parser = LockId::parse)]
+    #[arg(long, value_parser = LockId::parse, allow_hyphen_values = true)]
     lock_id: Option<LockId>,
 
     #[command(flatten)]

@@ -1,18 +1,28 @@
-//! The command that runs under a lock.
+//! The command that runs under a lock, and what it has started.
+//!
+//! Without a terminal the command leads a process group of its own: what it started is in it, and is stopped with it. At a
+//! terminal it stays in the group that the shell has put in front, or Ctrl-C, Ctrl-Z and reading would not work; there
+//! only the command itself is told.
 
 use std::io::IsTerminal;
 use std::process::ExitStatus;
 use std::time::Duration;
 
 use leasehold_core::Fence;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
 use tokio::process::Command;
 use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
 
 use crate::failure::Failure;
 
+/// How often a group that was told to stop is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
 pub(super) struct Child {
     process: tokio::process::Child,
+    /// The command's number, which is its group's if it leads one.
+    id: Pid,
+    leads_group: bool,
     /// Signals to us that are meant for the command.
     forwarded: Vec<(Signal, Signals)>,
 }
@@ -20,14 +30,16 @@ pub(super) struct Child {
 impl Child {
     pub(super) fn start(command: &[String], fence: Fence) -> Result<Self, Failure> {
         let (program, arguments) = command.split_first().expect("clap requires a command");
-        let forwarded = forwarded().map_err(Failure::runtime)?;
-        let process = Command::new(program)
-            .args(arguments)
-            .env("LEASEHOLD_FENCE", fence.to_string())
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(|error| Failure::command(program, error))?;
-        Ok(Child { process, forwarded })
+        let leads_group = !std::io::stdin().is_terminal();
+        let forwarded = forwarded(leads_group).map_err(Failure::runtime)?;
+        let mut command = Command::new(program);
+        command.args(arguments).env("LEASEHOLD_FENCE", fence.to_string()).kill_on_drop(true);
+        if leads_group {
+            command.process_group(0);
+        }
+        let process = command.spawn().map_err(|error| Failure::command(program, error))?;
+        let id = process.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        Ok(Child { process, id: id.expect("nobody has waited for it"), leads_group, forwarded })
     }
 
     /// Passes signals on until the command ends.
@@ -35,35 +47,45 @@ impl Child {
         loop {
             tokio::select! {
                 status = self.process.wait() => return status.map_err(Failure::runtime),
-                number = next(&mut self.forwarded) => signal_process(&self.process, number),
+                number = next(&mut self.forwarded) => self.tell(number),
             }
         }
     }
 
-    /// SIGTERM, and SIGKILL when that has not ended it in time.
+    /// SIGTERM, and SIGKILL to what that has not ended in time.
     pub(super) async fn stop_within(&mut self, patience: Duration) -> Result<(), Failure> {
-        signal_process(&self.process, Signal::TERM);
-        if tokio::time::timeout(patience, self.process.wait()).await.is_err() {
-            self.process.kill().await.map_err(Failure::runtime)?;
+        self.tell(Signal::TERM);
+        if tokio::time::timeout(patience, self.gone()).await.is_err() {
+            self.tell(Signal::KILL);
         }
+        self.process.wait().await.map_err(Failure::runtime)?;
         Ok(())
     }
-}
 
-/// A command that has just ended needs no signal.
-fn signal_process(process: &tokio::process::Child, number: Signal) {
-    let pid = process.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-    if let Some(pid) = pid {
-        let _ = kill_process(pid, number);
+    /// Once neither the command nor anybody of its group is left.
+    async fn gone(&mut self) {
+        let _ = self.process.wait().await;
+        while self.leads_group && test_kill_process_group(self.id).is_ok() {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+
+    /// Who has just ended needs no signal. The number of a command that was waited for may be somebody else's by now; a
+    /// group's is not while anybody is in it.
+    fn tell(&self, number: Signal) {
+        if self.leads_group {
+            let _ = kill_process_group(self.id, number);
+        } else if self.process.id().is_some() {
+            let _ = kill_process(self.id, number);
+        }
     }
 }
 
-/// A terminal sends Ctrl-C and Ctrl-\ to the command itself: passing them on would send them twice.
-fn forwarded() -> std::io::Result<Vec<(Signal, Signals)>> {
-    let from_terminal = std::io::stdin().is_terminal();
+/// A terminal sends Ctrl-C and Ctrl-\ to its whole group: passing them on to somebody in it would send them twice.
+fn forwarded(leads_group: bool) -> std::io::Result<Vec<(Signal, Signals)>> {
     let listened = [
-        (Signal::INT, SignalKind::interrupt(), !from_terminal),
-        (Signal::QUIT, SignalKind::quit(), !from_terminal),
+        (Signal::INT, SignalKind::interrupt(), leads_group),
+        (Signal::QUIT, SignalKind::quit(), leads_group),
         (Signal::TERM, SignalKind::terminate(), true),
         (Signal::HUP, SignalKind::hangup(), true),
         (Signal::USR1, SignalKind::user_defined1(), true),

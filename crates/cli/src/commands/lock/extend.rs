@@ -14,7 +14,8 @@ use crate::output::{Done, print};
 )]
 pub(super) struct Extend {
     /// The id that acquire printed
-    #[arg(value_parser = LockId::parse)]
+    // One in 64 begins with a hyphen.
+    #[arg(value_parser = LockId::parse, allow_hyphen_values = true)]
     lock_id: LockId,
 
     /// How long it is held from now on

@@ -16,7 +16,7 @@ pub(super) struct Lookup {
     key: Option<Key>,
 
     /// The lock id
-    #[arg(long, value_parser = LockId::parse)]
+    #[arg(long, value_parser = LockId::parse, allow_hyphen_values = true)]
     lock_id: Option<LockId>,
 
     /// Print key and lock id themselves; whoever has the lock id can end the hold

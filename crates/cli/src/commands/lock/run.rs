@@ -11,9 +11,9 @@ use crate::output::Done;
 
 /// Run a command while holding a lock.
 ///
-/// The lock is extended while the command runs and released when it ends. If the lock is lost, the command is
-/// told by SIGTERM, and killed before anybody else can get the lock. LEASEHOLD_FENCE holds the fence: pass it on with
-/// every write.
+/// The lock is extended while the command runs and released when it ends. If the lock is lost, the command and what it
+/// has started are told by SIGTERM, and killed before anybody else can get the lock; at a terminal only the command
+/// itself is. LEASEHOLD_FENCE holds the fence: pass it on with every write.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(super) struct Run {

@@ -40,11 +40,14 @@ impl<'a> Consumer<'a> {
         self.request.batch_size = self.request.batch_size.min(items);
     }
 
-    /// None if nothing became ready in time.
+    /// None if nothing became ready in time. That nobody could look is a failure: the queue may be full of items.
     pub(super) async fn lease(&self) -> Result<Option<QueueLeaseResponse>> {
         match self.client.lease(&self.request).await {
             Ok(leased) => Ok(Some(leased)),
-            Err(Error::Answered { status: 454, message, .. }) if message.starts_with("request timeout;") => {
+            Err(Error::Answered { status: 454, message, details, .. })
+                if message.starts_with("request timeout;")
+                    && details.get("error").is_none_or(|code| code != "queue.lease_unavailable") =>
+            {
                 Ok(None)
             }
             Err(error) => Err(error),

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::output::{Done, print};
 use crate::table::Table;
 
-/// List shards with the range of their owners. Who the owner is stands in what the owner keeps, which is not looked into.
+/// List shards with their owners and ranges. An owner is known where what it keeps is Temporal's; else it is shown as '?'.
 #[derive(Debug, Args)]
 pub(super) struct Shards {
     /// Only shards after this one
@@ -32,14 +32,16 @@ impl Shards {
                 json!({
                     "shard_id": shard.shard_id,
                     "range_id": shard.range_id,
+                    "owner": shard.owner,
                     "data_bytes": shard.data_bytes,
                 })
             })
             .collect();
         print(target.json, &json!({ "shards": shown, "next": next }), || {
-            let mut table = Table::new(&["SHARD", "RANGE", "BYTES"]);
+            let mut table = Table::new(&["SHARD", "RANGE", "OWNER", "BYTES"]);
             for shard in &shards {
-                table.row([&shard.shard_id, &shard.range_id, &shard.data_bytes]);
+                let owner = shard.owner.as_deref().unwrap_or("?");
+                table.row([&shard.shard_id, &shard.range_id, &owner, &shard.data_bytes]);
             }
             match next {
                 Some(next) => format!("{table}\nthere may be more: --after {next}"),

@@ -1,9 +1,7 @@
 use std::fmt::Write as _;
 
 use clap::Args;
-use leasehold_persistence::{
-    ListedTaskQueue, PageSize, PageToken, TaskQueueKey, TaskQueues as Store, TaskType,
-};
+use leasehold_persistence::{Inspector, ListedTaskQueue, PageSize, PageToken, TaskQueueKey, TaskType};
 use serde_json::{Value, json};
 
 use super::target::Target;
@@ -13,7 +11,7 @@ use crate::table::Table;
 
 /// List task queues with the range of whoever leases them.
 ///
-/// On DSQL a hash of the name is stored, and the name cannot be shown.
+/// On DSQL the key is a hash of the name, which is then known from what Temporal keeps in the queue; else it is shown as '?'.
 #[derive(Debug, Args)]
 pub(super) struct TaskQueues {
     /// Those whose tasks come in passes: Temporal's second pair of tables
@@ -32,9 +30,8 @@ pub(super) struct TaskQueues {
 impl TaskQueues {
     pub(super) async fn run(self, target: &Target) -> Result<Done, Failure> {
         let page_size = PageSize::new(self.limit.into())?;
-        let database = target.database().await?;
-        let store = if self.fair { Store::fair(database) } else { Store::new(database) };
-        let page = store.list(page_size, self.after.as_ref()).await?;
+        let inspector = Inspector::new(target.database().await?);
+        let page = inspector.task_queues(self.fair, page_size, self.after.as_ref()).await?;
         let next = page.next.as_ref().map(shown);
         let listed: Vec<Value> = page.items.iter().map(listed).collect();
         print(target.json, &json!({ "task_queues": listed, "next": next }), || {
@@ -43,7 +40,7 @@ impl TaskQueues {
                 let range_id = listed.queue.range_id;
                 match &listed.key {
                     Some(key) => table.row([&range_id, &task_type(key), &key.namespace_id(), &key.name()]),
-                    None => table.row([&range_id, &"", &"", &""]),
+                    None => table.row([&range_id, &"?", &"?", &"?"]),
                 }
             }
             match &next {
