@@ -20,8 +20,10 @@ pub enum Form {
     SharedByStatements,
     /// Among ourselves, by the functions.
     Exclusive,
-    /// Beside SyncGuard, as many callers as others have connections, in one statement.
+    /// Beside SyncGuard, as many callers as others have connections, fused.
     FusedCallers,
+    /// The same among ourselves.
+    FusedCallersExclusive,
     /// Many callers in one statement, beside SyncGuard.
     FusedShared,
     /// Many callers in one statement, among ourselves.
@@ -30,7 +32,7 @@ pub enum Form {
 
 impl Form {
     /// Every form, the one that others are compared with first.
-    pub const ALL: [Form; 9] = [
+    pub const ALL: [Form; 10] = [
         Form::Naive,
         Form::Commits,
         Form::Least,
@@ -38,6 +40,7 @@ impl Form {
         Form::SharedByStatements,
         Form::Exclusive,
         Form::FusedCallers,
+        Form::FusedCallersExclusive,
         Form::FusedShared,
         Form::FusedExclusive,
     ];
@@ -52,9 +55,10 @@ impl Form {
             Form::Shared => "shared",
             Form::SharedByStatements => "shared, no functions",
             Form::Exclusive => "exclusive",
-            Form::FusedCallers => "fused, as many callers",
-            Form::FusedShared => "fused, shared",
-            Form::FusedExclusive => "fused, exclusive",
+            Form::FusedCallers => "shared, fused",
+            Form::FusedCallersExclusive => "exclusive, fused",
+            Form::FusedShared => "shared, 128 fused",
+            Form::FusedExclusive => "exclusive, 128 fused",
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod backend;
 mod bench;
+mod cache;
 mod cargo;
 mod check;
 mod deny;
@@ -12,7 +13,9 @@ mod elf;
 mod included_files;
 mod installed;
 mod links;
+mod pauses;
 mod program_tests;
+mod python;
 mod services;
 mod soak;
 mod source;
@@ -37,9 +40,9 @@ Usage: cargo xtask <command>
   dist [--debug]            the binary that needs no library: built, checked to be static, its size and sha256
   services up|down|status   the test servers, for use by hand
 
-Backends: postgres, dsql, redis, redis_cluster, firestore; also: clients, in other
-languages, ops, the files under ops/ by the programs that read them, and temporal, databases
-that Temporal's own tool made";
+Backends: postgres, dsql, redis, redis_cluster, firestore; also: clients, ours in other
+languages and others' at the DSQL simulator, ops, the files under ops/ by the programs that read
+them, and temporal, databases that Temporal's own tool made";
 
 /// What a command could not do. Its output has already been shown; this says which step it was.
 type Outcome = Result<(), String>;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::{installed, source};
+use crate::{cache, installed, source};
 
 /// Where the tests look for the tool.
 pub(crate) const TOOL: &str = "LEASEHOLD_TEMPORAL_SQL_TOOL";
@@ -26,7 +26,7 @@ pub(crate) fn tool() -> Result<Tool, String> {
     if let Err(reason) = go(&["list", "-deps", "-f", "{{.Dir}}", "."]) {
         return Ok(Tool::Missing(format!("Temporal's module cannot be fetched: {reason}")));
     }
-    let path = cache().join("temporal-sql-tool");
+    let path = cache::folder().join("temporal-sql-tool");
     go(&["build", "-o", &path.to_string_lossy(), "."])?;
     Ok(Tool::At(path))
 }
@@ -41,10 +41,4 @@ fn go(words: &[&str]) -> Result<(), String> {
     }
     let told = String::from_utf8_lossy(&ran.stderr);
     Err(told.lines().last().unwrap_or("go said nothing").to_owned())
-}
-
-fn cache() -> PathBuf {
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache");
-    cache.unwrap_or_else(home).join("leasehold")
 }

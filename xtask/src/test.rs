@@ -4,6 +4,7 @@ use std::process::Command;
 
 use crate::backend::{self, Backend};
 use crate::cargo::cargo;
+use crate::pauses::Pauses;
 use crate::program_tests::{self, ProgramTest};
 use crate::tally::{self, Tally};
 use crate::temporal::{self, Tool};
@@ -14,6 +15,7 @@ const SERVER_FEATURES: [&str; 8] =
     ["--package", "leasehold-server", "--features", "otlp,test-hooks", "--test", "http", "--test", "otlp"];
 
 pub(crate) fn run(arguments: &[String]) -> Outcome {
+    let pauses = Pauses::watch();
     let mut report = Report::default();
     if arguments.is_empty() {
         report.run("workspace", test().arg("--workspace"))?;
@@ -48,7 +50,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
             (None, None) => return Err(format!("no crate, no backend and no group is called '{name}'")),
         }
     }
-    report.close()
+    report.close(&pauses)
 }
 
 fn test() -> Command {
@@ -88,7 +90,10 @@ impl Report {
             let status = command.status();
             match status.map_err(|error| format!("cannot run the example: {error}"))?.success() {
                 true => tally.passed += 1,
-                false => tally.failed += 1,
+                false => {
+                    tally.failed += 1;
+                    tally.failures.push(format!("example {name}"));
+                }
             }
         }
         self.count("examples", tally);
@@ -99,14 +104,12 @@ impl Report {
     fn run_program_tests(&mut self, wanted: impl Fn(&ProgramTest) -> bool) -> Outcome {
         for wanted in program_tests::ALL.iter().filter(|test| wanted(test)) {
             let suite = format!("{} {}", wanted.group, wanted.name);
-            if let Some(program) = wanted.missing() {
+            let mut command = test();
+            if let Err(reason) = wanted.prepare(&mut command) {
                 self.not_run += 1;
-                self.lines.push(format!("{suite:<16} not run: {program} is not installed"));
+                self.lines.push(format!("{suite:<16} not run: {reason}"));
                 continue;
             }
-            let mut command = test();
-            command.args(["--package", "leasehold-cli", "--test", wanted.target, "--no-fail-fast"]);
-            command.args(["--", "--ignored", "--exact", wanted.test]);
             println!("\n== {suite}");
             let tally = tally::run(&mut command)?;
             self.count(&suite, tally);
@@ -152,17 +155,22 @@ impl Report {
         Ok(())
     }
 
-    fn count(&mut self, suite: &str, tally: Tally) {
+    fn count(&mut self, suite: &str, mut tally: Tally) {
+        tally.failures.iter_mut().for_each(|failure| *failure = format!("{suite}\n{failure}"));
         self.lines.push(format!("{suite:<16} {} passed, {} failed", tally.passed, tally.failed));
         self.total.add(tally);
     }
 
-    fn close(self) -> Outcome {
+    fn close(self, pauses: &Pauses) -> Outcome {
         println!("\n== summary");
         for line in &self.lines {
             println!("{line}");
         }
-        println!("\n{} passed, {} failed, {} skipped", self.total.passed, self.total.failed, self.not_run);
+        for failure in &self.total.failures {
+            println!("\n== failed: {failure}");
+        }
+        println!("\nthe machine stood still for {:?} at most", pauses.longest());
+        println!("{} passed, {} failed, {} skipped", self.total.passed, self.total.failed, self.not_run);
         match (self.total.failed, self.must_run.is_empty()) {
             (0, true) => Ok(()),
             (0, false) => Err(self.must_run.join("; ")),

@@ -146,7 +146,7 @@ impl Bench {
         outside: &Client,
     ) -> Outcome<Arc<dyn LockBackend>> {
         let mode = match form {
-            Form::Exclusive | Form::FusedExclusive => Mode::Exclusive,
+            Form::Exclusive | Form::FusedExclusive | Form::FusedCallersExclusive => Mode::Exclusive,
             _ => Mode::Shared,
         };
         if form == Form::SharedByStatements {
@@ -155,8 +155,7 @@ impl Bench {
             self.backend(mode, 1)?.setup_schema(OptionalColumns::Without).await?;
         }
         Ok(match form {
-            Form::FusedShared | Form::FusedExclusive | Form::FusedCallers => {
-                // Two workers, each with a statement for acquires and one for releases.
+            Form::FusedShared | Form::FusedExclusive | Form::FusedCallers | Form::FusedCallersExclusive => {
                 Arc::new(FusedBackend::new(Arc::new(self.backend(mode, 4)?), FusedConfig::default()))
             }
             _ => Arc::new(self.backend(mode, connections)?),

@@ -222,7 +222,7 @@ impl Stored {
         let limit = NonZeroUsize::new(batch).ok_or("an empty batch")?;
         let deadline = now().saturating_add(Duration::from_secs(60));
         let ready = self.partition.next_ready(limit, now()).await?;
-        let picks: Vec<_> = ready.into_iter().map(|id| Pick { id, deadline }).collect();
+        let picks: Vec<_> = ready.into_iter().map(|ready| Pick { id: ready.id, deadline }).collect();
         let leased = self.partition.lease(&picks).await?;
         let changes: Vec<_> = leased.iter().map(|item| Change::Complete { id: item.id }).collect();
         self.partition.change(&[&changes]).await?;

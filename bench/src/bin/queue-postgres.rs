@@ -335,9 +335,9 @@ impl Ours {
         let limit = NonZeroUsize::new(self.batch).ok_or("no batch")?;
         let deadline = now.saturating_add(Duration::from_secs(60));
         let ready = self.owner.next_ready(limit, now).await?;
-        let picks: Vec<_> = ready.iter().map(|id| Pick { id: *id, deadline }).collect();
+        let picks: Vec<_> = ready.iter().map(|ready| Pick { id: ready.id, deadline }).collect();
         assert_eq!(self.owner.lease(&picks).await?.len(), self.batch);
-        Ok(ready)
+        Ok(picks.into_iter().map(|pick| pick.id).collect())
     }
 
     async fn complete(&mut self, leased: &[ItemId]) -> Outcome {
