@@ -2,10 +2,13 @@
 //! Somebody who wants little is served meanwhile. Where memory is watched, a first load brings in what any load needs, such
 //! as the code that runs; the second is not to need much more.
 
+use std::time::{Duration, Instant};
+
 use h2::RecvStream;
 use http::Response;
 use serde_json::json;
 use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
 use crate::overloading::bystander::Bystander;
 use crate::overloading::connection::Connection;
@@ -19,6 +22,8 @@ use crate::served::Server;
 const CONNECTIONS: usize = 3;
 /// Also more than a connection may have at once: the last ones wait in the client.
 const STREAMS: usize = 110;
+/// Shorter than bodies wait for room, which are five seconds: who is kept back by them waits as long.
+const SOON: Duration = Duration::from_secs(3);
 /// A body that has a share of the room for usual ones.
 const USUAL_BYTES: usize = 250_000;
 
@@ -44,6 +49,37 @@ async fn long_bodies_on_one_connection_are_told_to_come_again_and_take_no_memory
     watched.is_within_bounds();
     bystander.was_served().await;
     watched.until_back(KEPT_MAX);
+}
+
+/// What has come of a body that waits for room counts against all that its connection may send.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn little_requests_get_through_beside_long_bodies_that_wait_on_the_same_connection() {
+    let server = server("memory:", "connections: 100\n  body-bytes: 8388608");
+    long_bodies::send_one(&server).await;
+    let wires = Http2::open_many(&server.endpoint, 1, long_bodies::COUNT).await;
+    let (stop, connection) = (CancellationToken::new(), wires[0].clone());
+    let asking = tokio::spawn(ask_for_little(connection, stop.clone()));
+    let refused = long_bodies::COUNT - 4;
+    long_bodies::hold(wires, long_bodies::LONG_BYTES, |answered| answered == refused).await;
+    stop.cancel();
+    let slowest = asking.await.expect("each request is done");
+    eprintln!("the slowest request took {slowest:?}");
+    assert!(slowest < SOON, "a request took {slowest:?}");
+}
+
+/// One produce after the other; how long the slowest took.
+async fn ask_for_little(connection: Http2, stop: CancellationToken) -> Duration {
+    let produce =
+        json!({"queue_name": long_bodies::QUEUE, "request_timeout": "1m", "items": [{"utf8": "x"}]});
+    let mut slowest = Duration::ZERO;
+    while !stop.is_cancelled() {
+        let started = Instant::now();
+        let answer = connection.ask("/v1/queue.produce", produce.to_string()).await.expect("an answer");
+        assert_eq!(answer.status(), 200);
+        slowest = slowest.max(started.elapsed());
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    slowest
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -119,7 +155,7 @@ async fn leases_that_are_taken_back_are_forgotten() {
     floods::take_back_later(&server).await;
     let watched = Watched::start(&server);
     floods::take_back_later(&server).await;
-    let started = std::time::Instant::now();
+    let started = Instant::now();
     loop {
         let waiting =
             server.json(&["queue", "stats", floods::QUEUE])["logicalQueues"][0]["lease_waiting"].clone();
@@ -191,10 +227,10 @@ async fn connections_that_take_nothing_are_cut_and_their_memory_is_free() {
     let wires = Http2::open_many(&server.endpoint, CONNECTIONS, 100).await;
     let (_, untaken) = untaken(wires.clone(), &list).await;
     for wire in wires {
-        let started = std::time::Instant::now();
+        let started = Instant::now();
         while wire.ask("/v1/queues.list", "{}".to_owned()).await.is_some() {
             assert!(started.elapsed() < PATIENT, "it is not cut");
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
     watched.until_back(KEPT_MAX);

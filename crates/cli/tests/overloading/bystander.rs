@@ -11,7 +11,7 @@ use crate::served::Server;
 const QUEUE: &str = "beside";
 /// Longer than the least request takes on a machine that does much else; shorter than anybody waits for room and is told
 /// so.
-const SLOW: Duration = Duration::from_secs(15);
+const SLOW: Duration = Duration::from_secs(5);
 
 /// How long it rests after each item: it is to want little.
 const PAUSE: Duration = Duration::from_millis(25);

@@ -28,7 +28,7 @@ use self::activity::{Activity, Verdict};
 use self::answer_body::AnswerBody;
 use self::write_timeout::WriteTimeout;
 use crate::TimeoutsConfig;
-use crate::routes::Routes;
+use crate::routes::{Routes, WaitingPlaces};
 use crate::tls::Tls;
 
 /// How long to rest when the system has no room for another connection.
@@ -43,6 +43,9 @@ const HEADER_LIST_BYTES: u32 = 16 * 1024;
 /// Bytes of one body that may have come before they are read, and of all bodies of a connection.
 const STREAM_WINDOW_BYTES: u32 = 256 * 1024;
 const CONNECTION_WINDOW_BYTES: u32 = 1024 * 1024;
+
+/// Bodies of a connection that may wait for room, so that there is always enough of its window for one that need not.
+const WAITING_BODIES_MAX: usize = (CONNECTION_WINDOW_BYTES / STREAM_WINDOW_BYTES - 1) as usize;
 
 /// Requests that a client may have taken back before we looked at them, and that we may have refused, before its
 /// connection is ended. More of them are an attack.
@@ -186,7 +189,11 @@ impl Shared {
     async fn serve(&self, stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, speaks: Speaks) {
         let Shared { routes, is_full, stop, timeouts, .. } = self.clone();
         let activity = Arc::new(Activity::default());
-        let service = service_fn(|request: Request<Incoming>| {
+        let waiting = WaitingPlaces::new(WAITING_BODIES_MAX);
+        let service = service_fn(|mut request: Request<Incoming>| {
+            if request.version() == Version::HTTP_2 {
+                request.extensions_mut().insert(waiting.clone());
+            }
             answer(routes.clone(), activity.clone(), is_full.clone(), request)
         });
         let builder = self.builder(speaks);

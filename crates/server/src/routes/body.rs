@@ -10,6 +10,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::pace::Pace;
 use super::room::{ROOM_TIMEOUT, Room, units};
+use super::waiting_places::WaitingPlaces;
 use crate::LimitsConfig;
 use crate::reply::Reply;
 
@@ -81,11 +82,13 @@ impl Bodies {
         Bodies { long: Room::new(limits.body_bytes), usual, room_timeout: ROOM_TIMEOUT, timeout }
     }
 
-    /// The body, and the room that it takes for as long as it is in memory.
+    /// The body, and the room that it takes for as long as it is in memory. Where it comes over a connection that others
+    /// use as well, it waits for room in one of these places, or not at all.
     pub(super) async fn read(
         &self,
         mut body: impl Body<Data = Bytes> + Unpin,
         limit: BodyLimit,
+        waiting: Option<&WaitingPlaces>,
     ) -> Result<(Bytes, Option<OwnedSemaphorePermit>), Reply> {
         let told = body.size_hint().upper().and_then(|bytes| usize::try_from(bytes).ok());
         let most = told.unwrap_or(limit.0).min(limit.0);
@@ -100,7 +103,9 @@ impl Bodies {
                 return Err(Reply::bad_request(format!("request body exceeds {limit} limit")));
             }
             pace.came(piece.len());
-            room = self.grown(room, read.len(), bytes, most).await?;
+            let place = waiting.map(WaitingPlaces::take);
+            let wait = if let Some(None) = place { Duration::ZERO } else { self.room_timeout };
+            room = self.grown(room, read.len(), bytes, most, wait).await?;
             read = match read.is_empty() {
                 true => piece,
                 false => appended(read, &piece),
@@ -118,6 +123,7 @@ impl Bodies {
         before: usize,
         bytes: usize,
         most: usize,
+        wait: Duration,
     ) -> Result<Option<OwnedSemaphorePermit>, Reply> {
         let wanted = |step: usize, most: usize| bytes.next_multiple_of(step).min(most.max(bytes));
         if bytes <= SMALL_BYTES {
@@ -126,11 +132,11 @@ impl Bodies {
         let is_long = |bytes: usize| most > USUAL_BYTES && bytes > USUAL_STEP_BYTES;
         if !is_long(bytes) {
             let wanted = wanted(USUAL_STEP_BYTES, most.min(USUAL_BYTES));
-            return self.usual.grow(room, wanted, self.room_timeout).await.map(Some);
+            return self.usual.grow(room, wanted, wait).await.map(Some);
         }
         let wanted = wanted(LONG_STEP_BYTES, most);
         let (had, left) = if is_long(before) { (room, None) } else { (None, room) };
-        let grown = self.long.grow(had, wanted, self.room_timeout).await;
+        let grown = self.long.grow(had, wanted, wait).await;
         drop(left);
         grown.map(Some)
     }
@@ -159,18 +165,21 @@ mod tests {
         let bodies = Bodies { room_timeout: SECOND / 20, ..Bodies::new(&limits, SECOND) };
         let long = || Body::from(vec![0; 600_000]);
         let limit = BodyLimit::of(5_000_000);
-        let (_, first) = bodies.read(long(), limit).await.expect("there is room");
+        let (_, first) = bodies.read(long(), limit, None).await.expect("there is room");
         assert!(first.is_some());
-        let refused = bodies.read(long(), limit).await.expect_err("there is none");
+        let refused = bodies.read(long(), limit, None).await.expect_err("there is none");
         assert_eq!(refused.message(), "server is overloaded; too many long requests at once, try again");
         let usual = || Body::from(vec![0; 256_000]);
-        let (_, second) = bodies.read(usual(), limit).await.expect("they have a room of their own");
-        bodies.read(usual(), limit).await.expect_err("which has an end, too");
-        let (_, small) = bodies.read(Body::from(vec![0; 4_096]), limit).await.expect("needs no room");
+        let (_, second) = bodies.read(usual(), limit, None).await.expect("they have a room of their own");
+        bodies.read(usual(), limit, None).await.expect_err("which has an end, too");
+        let (_, small) = bodies.read(Body::from(vec![0; 4_096]), limit, None).await.expect("needs no room");
         assert!(small.is_none());
         drop((first, second));
-        bodies.read(long(), limit).await.expect("there is room again");
-        bodies.read(Body::from(vec![0; 5_000_000]), limit).await.expect("one alone may be longer than all");
+        bodies.read(long(), limit, None).await.expect("there is room again");
+        bodies
+            .read(Body::from(vec![0; 5_000_000]), limit, None)
+            .await
+            .expect("one alone may be longer than all");
     }
 
     #[tokio::test]
@@ -183,7 +192,7 @@ mod tests {
             let pieces = StreamBody::new(futures_util::stream::iter([Ok::<_, std::convert::Infallible>(
                 Frame::data(Bytes::from(vec![0; bytes])),
             )]));
-            let (read, room) = bodies.read(Body::new(pieces), limit).await.expect("there is room");
+            let (read, room) = bodies.read(Body::new(pieces), limit, None).await.expect("there is room");
             assert_eq!(read.len(), bytes);
             held.push(room.map(|room| room.num_permits()));
         }
@@ -212,13 +221,13 @@ mod tests {
         let slow: Vec<_> = (0..4)
             .map(|_| {
                 let bodies = bodies.clone();
-                tokio::spawn(async move { bodies.read(trickle(10_000, 60 * SECOND, 9), limit).await })
+                tokio::spawn(async move { bodies.read(trickle(10_000, 60 * SECOND, 9), limit, None).await })
             })
             .collect();
         while bodies.usual.is_free() {
             tokio::task::yield_now().await;
         }
-        bodies.read(Body::from(vec![0; 900_000]), limit).await.expect("there is room");
+        bodies.read(Body::from(vec![0; 900_000]), limit, None).await.expect("there is room");
         assert!(slow.iter().all(|reading| !reading.is_finished()));
     }
 
@@ -226,12 +235,35 @@ mod tests {
     async fn body_that_comes_too_slowly_is_refused_and_one_that_keeps_its_pace_is_not() {
         let bodies = Bodies::new(&LimitsConfig::default(), 30 * SECOND);
         let limit = BodyLimit::of(64_000_000);
-        let refused = bodies.read(trickle(1, 25 * SECOND, 100), limit).await.expect_err("too slow");
+        let refused = bodies.read(trickle(1, 25 * SECOND, 100), limit, None).await.expect_err("too slow");
         assert_eq!(refused.message(), "reading the request body failed; only 2 byte(s) came in 30s");
-        let (read, _) = bodies.read(trickle(64_000, 25 * SECOND, 20), limit).await.expect("keeps its pace");
+        let (read, _) =
+            bodies.read(trickle(64_000, 25 * SECOND, 20), limit, None).await.expect("keeps its pace");
         assert_eq!(read.len(), 20 * 64_000);
-        let stalled = bodies.read(trickle(64_000, 31 * SECOND, 2), limit).await.expect_err("stalls");
+        let stalled = bodies.read(trickle(64_000, 31 * SECOND, 2), limit, None).await.expect_err("stalls");
         assert_eq!(stalled.message(), "reading the request body failed; nothing came for 30s");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_so_many_bodies_of_a_connection_wait_for_room() {
+        let limits = LimitsConfig { body_bytes: 1_000_000, ..LimitsConfig::default() };
+        let bodies = Bodies::new(&limits, 30 * SECOND);
+        let limit = BodyLimit::of(5_000_000);
+        let read = async |places: &WaitingPlaces| {
+            let began = tokio::time::Instant::now();
+            let read = bodies.read(Body::from(vec![0; 900_000]), limit, Some(places)).await;
+            (read.map(|(_, room)| room).ok(), began.elapsed())
+        };
+        let (one, other) = (WaitingPlaces::new(1), WaitingPlaces::new(1));
+        let (first, _) = read(&one).await;
+        assert!(first.is_some(), "there is room");
+        let (waits, refused, elsewhere) = tokio::join!(read(&one), read(&one), read(&other));
+        assert!([&waits, &refused, &elsewhere].iter().all(|(room, _)| room.is_none()));
+        let waited = [waits.1, refused.1, elsewhere.1];
+        assert_eq!(waited, [ROOM_TIMEOUT, Duration::ZERO, ROOM_TIMEOUT]);
+        drop(first);
+        let (again, _) = read(&one).await;
+        assert!(again.is_some(), "there is room again, and the place was given back");
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod request_id;
 mod room;
 mod root;
 mod storage;
+mod waiting_places;
 mod wire;
 
 use std::sync::Arc;
@@ -35,6 +36,7 @@ use tower_service::Service;
 pub(crate) use self::body::Bodies;
 pub(crate) use self::long_answers::LongAnswers;
 use self::operation::Operations;
+pub(crate) use self::waiting_places::WaitingPlaces;
 use crate::reply::Reply;
 use crate::services::Services;
 

@@ -22,6 +22,7 @@ use super::answer::{Answer, held};
 use super::authenticate::authenticate;
 use super::body::BodyLimit;
 use super::observe::{self, Observation, is_caller_logged};
+use super::waiting_places::WaitingPlaces;
 use crate::reply::Reply;
 use crate::services::Services;
 use crate::spans::RequestSpan;
@@ -52,6 +53,7 @@ struct Asked {
     caller: Principal,
     headers: HeaderMap,
     body: Incoming,
+    waiting: Option<WaitingPlaces>,
     span: Option<RequestSpan>,
 }
 
@@ -131,7 +133,13 @@ impl Operation {
         let (mut response, caller) = match authenticate(services, &parts.headers).await {
             Ok(caller) => {
                 let logged = is_caller_logged().then(|| caller.clone());
-                let asked = Asked { caller, headers: parts.headers, body, span: observation.span.clone() };
+                let asked = Asked {
+                    caller,
+                    headers: parts.headers,
+                    body,
+                    waiting: parts.extensions.get().cloned(),
+                    span: observation.span.clone(),
+                };
                 ((self.run)(services.clone(), asked).await, logged)
             }
             Err(refused) => (refused.into_response(), None),
@@ -157,7 +165,7 @@ where
 {
     let accepted = accepted(&asked.headers)?;
     // Its room is given back when the operation has ended: until then the items are in memory.
-    let (body, _room) = services.bodies.read(asked.body, limit).await?;
+    let (body, _room) = services.bodies.read(asked.body, limit, asked.waiting.as_ref()).await?;
     let question: Q = decode(&asked.headers, body)?;
     if let Some(span) = &asked.span {
         span.about(question.queue(), question.namespace());
