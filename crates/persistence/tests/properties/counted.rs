@@ -51,8 +51,8 @@ pub(crate) struct Struck {
     pub(crate) fired: u64,
     /// How many writes failed of it.
     pub(crate) failed: u64,
-    /// How many of those may have happened. One that begins with a look fails at that, and surely did not happen.
-    pub(crate) unknown: u64,
+    /// Those that surely did not happen, by name: they begin with a look, and fail at that.
+    pub(crate) undone: Vec<&'static str>,
 }
 
 /// Every write with one failure after the other.
@@ -64,9 +64,12 @@ pub(crate) async fn struck(mut bench: Bench, failure: &str, times: u32) -> Struc
         let prepared = bench.prepared(write).await;
         bench.strike(failure, times).await;
         let answer = prepared(database.clone()).await;
-        struck.failed += u64::from(answer.is_err());
-        struck.unknown +=
-            u64::from(answer.as_ref().is_err_and(|error| error.class() == Class::Indeterminate));
+        if let Err(error) = &answer {
+            struck.failed += 1;
+            if error.class() != Class::Indeterminate {
+                struck.undone.push(write.name);
+            }
+        }
         let is_ridden_out = failure.contains("conflict") && times < 3;
         assert!(answer.is_ok() || !is_ridden_out, "{}: {answer:?}", write.name);
         struck.fired += bench.spare().await;
