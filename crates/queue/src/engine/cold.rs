@@ -67,10 +67,7 @@ impl Engine {
         let cleared = queue.ask_all(|reply| Cold::Clear { ready, leased, scheduled, reply }).await?;
         let mut total = Removed::default();
         for removed in cleared {
-            let removed = removed?;
-            total.ready += removed.ready;
-            total.leased += removed.leased;
-            total.scheduled += removed.scheduled;
+            total += removed?;
         }
         Ok(total)
     }

@@ -1,6 +1,6 @@
 //! Creating, changing and deleting queues.
 
-use super::{Engine, Inner, Placement, placement, stop};
+use super::{Engine, Inner, Placement, placement, stop, unknown_store};
 use crate::queue::message::Cold;
 use crate::store::{Dropped, PartitionId};
 use crate::{
@@ -167,9 +167,7 @@ impl Inner {
             |partition: &&PartitionInfo| self.stores.iter().any(|named| named.name == partition.store);
         match partitions.iter().find(|partition| !is_known(partition)) {
             None => Ok(()),
-            Some(PartitionInfo { number, store, .. }) => {
-                Err(Error::StoreUnknown { queue: queue.clone(), partition: *number, store: store.clone() })
-            }
+            Some(partition) => Err(unknown_store(queue, partition)),
         }
     }
 
@@ -204,10 +202,10 @@ impl Inner {
             for partition in &info.partitions {
                 let id = PartitionId { queue: info.name.clone(), number: partition.number };
                 let store = self.store(&info.name, partition)?;
-                let last_owner = self.timed("last_owner", store.last_owner(&id)).await?;
+                let last_owner = self.look("last_owner", store.last_owner(&id)).await?;
                 leftovers.push((store, id, last_owner));
             }
-            if self.timed("get", self.records.get(&info.name)).await?.is_some() {
+            if self.look("get", self.records.get(&info.name)).await?.is_some() {
                 return Err(Error::QueueExists { name: info.name.clone() });
             }
             let mut dropped = Vec::with_capacity(leftovers.len());

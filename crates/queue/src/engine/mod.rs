@@ -153,6 +153,10 @@ async fn stop(cell: &Cell, grace: std::time::Duration) {
     }
 }
 
+fn unknown_store(queue: &QueueName, partition: &PartitionInfo) -> Error {
+    Error::StoreUnknown { queue: queue.clone(), partition: partition.number, store: partition.store.clone() }
+}
+
 impl Inner {
     /// The queue, opened if need be; those who need it at the same time open it once.
     pub(crate) async fn open(&self, name: &QueueName) -> Result<Arc<Queue>> {
@@ -220,11 +224,7 @@ impl Inner {
             UnknownStores::Refused => None,
             UnknownStores::First => self.stores.first(),
         };
-        named.or(stand_in).map(|named| &named.store).ok_or_else(|| Error::StoreUnknown {
-            queue: queue.clone(),
-            partition: partition.number,
-            store: partition.store.clone(),
-        })
+        named.or(stand_in).map(|named| &named.store).ok_or_else(|| unknown_store(queue, partition))
     }
 
     fn partition_store(

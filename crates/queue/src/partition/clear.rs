@@ -36,9 +36,7 @@ impl Partition {
             Err(error) if clearing.removed == Removed::default() => return tell(clearing.reply, Err(error)),
             Err(_) => return clearing.give_up(),
         };
-        clearing.removed.ready += removed.ready;
-        clearing.removed.leased += removed.leased;
-        clearing.removed.scheduled += removed.scheduled;
+        clearing.removed += removed;
         match next.filter(|next| *next < clearing.last) {
             Some(next) => {
                 clearing.behind = next;

@@ -257,8 +257,8 @@ impl Partition {
         report.partition = self.index;
         report.told.ready = self.leasable();
         report.told.failures = self.health.failures();
-        self.links.figures.tell(self.counts, self.totals, self.failures(), self.dying.len());
-        self.links.figures.set_well(self.health.is_well());
+        let (is_well, failures) = (self.health.is_well(), self.failures());
+        self.links.figures.tell(is_well, self.counts, self.totals, failures, self.dying.len());
         let refused = match self.links.router.upgrade() {
             Some(router) => router.send(RouterMessage::Report(Box::new(report))).err().map(|error| error.0),
             None => Some(RouterMessage::Report(Box::new(report))),

@@ -1,7 +1,6 @@
 //! The figures of a partition as it last told them, for when it is too busy to be asked.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -13,12 +12,12 @@ use crate::store::{Counts, StoreStats};
 #[derive(Debug)]
 pub(crate) struct Figures {
     last: Mutex<Last>,
-    /// Not before it was opened for the first time.
-    is_well: AtomicBool,
 }
 
 #[derive(Debug)]
 struct Last {
+    /// Not before it was opened for the first time.
+    is_well: bool,
     told: PartitionOverview,
     average_age: Duration,
     average_lease_left: Duration,
@@ -28,24 +27,22 @@ impl Figures {
     pub(crate) fn of(partition: u32) -> Arc<Self> {
         let told = PartitionOverview { partition, ..PartitionOverview::default() };
         let (average_age, average_lease_left) = (Duration::ZERO, Duration::ZERO);
-        let last = Mutex::new(Last { told, average_age, average_lease_left });
-        Arc::new(Figures { last, is_well: AtomicBool::new(false) })
+        let last = Mutex::new(Last { is_well: false, told, average_age, average_lease_left });
+        Arc::new(Figures { last })
     }
 
-    pub(crate) fn tell(&self, counts: Counts, totals: Totals, failures: u32, frozen: usize) {
-        let told = &mut self.last.lock().told;
+    pub(crate) fn tell(&self, is_well: bool, counts: Counts, totals: Totals, failures: u32, frozen: usize) {
+        let mut last = self.last.lock();
+        last.is_well = is_well;
+        let told = &mut last.told;
         told.counts = counts;
         told.totals = totals;
         told.failures = failures;
         told.frozen = frozen;
     }
 
-    pub(crate) fn set_well(&self, is_well: bool) {
-        self.is_well.store(is_well, Ordering::Release);
-    }
-
     pub(crate) fn is_well(&self) -> bool {
-        self.is_well.load(Ordering::Acquire)
+        self.last.lock().is_well
     }
 
     pub(crate) fn remember(&self, error: LastError) {

@@ -1,5 +1,6 @@
 //! What stores are asked and what they answer.
 
+use std::ops::AddAssign;
 use std::time::Duration;
 
 use leasehold_core::Timestamp;
@@ -34,6 +35,14 @@ pub struct Counts {
     pub leased: u64,
     /// Wait for their time.
     pub scheduled: u64,
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, more: Self) {
+        self.ready += more.ready;
+        self.leased += more.leased;
+        self.scheduled += more.scheduled;
+    }
 }
 
 /// The earliest instants at which something becomes due; none if nothing waits for one.

@@ -46,7 +46,7 @@ async fn take_over(place: &Place) -> TxnResult<Vec<Vec<Row>>> {
     let take_over: [Value<'_>; 3] = [(&queue, Type::TEXT), (&place.number, Type::INT8), (&owner, Type::TEXT)];
     let former = &take_over[..2];
     let (lease, expire, enqueue, may_lack) = floor_values(&floors);
-    let opened = place.where_to_read(&queue);
+    let opened = place.values_to_read(&queue);
     let mut deadlines = opened.clone();
     deadlines.extend([
         (&lease as _, Type::TIMESTAMPTZ),

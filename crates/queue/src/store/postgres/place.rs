@@ -80,7 +80,7 @@ impl Place {
         values: &[Value<'_>],
     ) -> Result<Vec<Row>> {
         let queue = self.queue();
-        let mut all = self.where_to_read(&queue);
+        let mut all = self.values_to_read(&queue);
         all.extend(values.iter().cloned());
         let steps = script.steps(&all);
         Ok(script.answer(self.run(Pipeline::read(operation, &steps), operation).await?))
@@ -95,7 +95,7 @@ impl Place {
         values: &[Value<'_>],
     ) -> Result<Vec<Row>> {
         let queue = self.queue();
-        let mut all = self.where_to_read(&queue);
+        let mut all = self.values_to_read(&queue);
         all.extend(values.iter().cloned());
         let mut steps = script.steps(&all);
         let owner: Values<'_> = &[(&queue, Type::TEXT), (&self.number, Type::INT8), (&epoch, Type::INT8)];
@@ -108,7 +108,7 @@ impl Place {
     }
 
     /// The first values of every read.
-    pub(in crate::store) fn where_to_read<'a>(&'a self, queue: &'a &'a str) -> Vec<Value<'a>> {
+    pub(in crate::store) fn values_to_read<'a>(&'a self, queue: &'a &'a str) -> Vec<Value<'a>> {
         match self.dialect.shares_tables() {
             true => vec![(queue as _, Type::TEXT), (&self.number as _, Type::INT8)],
             false => Vec::new(),

@@ -17,8 +17,7 @@ const CLEAR_LEN: usize = 10_000;
 pub(super) async fn remove(partition: &mut PostgresPartition, ids: &[ItemId]) -> Result<Removed> {
     let mut total = Removed::default();
     for (number, some) in ids.chunks(partition.place.write_max().items).enumerate() {
-        let removed = remove_some(partition, some).await.map_err(|error| in_part(number == 0, error))?;
-        add(&mut total, removed);
+        total += remove_some(partition, some).await.map_err(|error| in_part(number == 0, error))?;
     }
     partition.window.leave(ids.iter().copied());
     Ok(total)
@@ -30,12 +29,6 @@ async fn remove_some(partition: &mut PostgresPartition, ids: &[ItemId]) -> Resul
     let values = [(&texts as _, Type::TEXT_ARRAY), (&len as _, Type::INT8)];
     let rows = partition.write(REMOVE, |statements| &statements.remove, &values).await?;
     removed(partition, &rows)
-}
-
-fn add(total: &mut Removed, removed: Removed) {
-    total.ready += removed.ready;
-    total.leased += removed.leased;
-    total.scheduled += removed.scheduled;
 }
 
 /// One statement: it looks at so many rows, whether they are wanted or not.

@@ -16,7 +16,7 @@ use crate::store::{Result, StoreStats};
 /// Reads every row, so it may take as long as opening does.
 pub(super) async fn stats(place: &Place, now: Timestamp) -> Result<StoreStats> {
     let (now, queue) = (Instant(now), place.queue());
-    let mut values = place.where_to_read(&queue);
+    let mut values = place.values_to_read(&queue);
     values.push((&now, Type::TIMESTAMPTZ));
     let script = &place.statements.stats;
     let policy = place.policy(place.config.open_timeout);
