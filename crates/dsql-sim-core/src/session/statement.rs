@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::{Bound, Prepared, Session, transaction::Transaction};
+use super::{Bound, Prepared, Session, concurrent::Breach, transaction::Transaction};
 use crate::{
     backend::{Call, Outcome},
     config::Mode as Config,
@@ -14,6 +14,9 @@ use crate::{
 
 /// Collisions of statements that were running at the same time, before it is called a conflict.
 pub(super) const ATTEMPTS_MAX: u32 = 20;
+
+/// How often a write is done that met a key which was gone when it was looked for.
+const TRIES_MAX: u32 = 4;
 
 /// Steps of one statement that go to PostgreSQL together.
 struct Steps<'a> {
@@ -127,10 +130,19 @@ impl Session {
     ) -> Result<Outcome, Failure> {
         transaction.place.dml_done = true;
         let steps = Steps::of_write(write, prepared, bound);
-        let outcome = match self.steps(worker, transaction, &steps).await {
-            Ok(mut outcomes) => outcomes.pop().unwrap_or_default(),
-            Err(missed) => {
-                self.lost(worker, transaction, missed, Some((&write.shadow, prepared, bound))).await?
+        let mut tries = 0;
+        let outcome = loop {
+            let missed = match self.steps(worker, transaction, &steps).await {
+                Ok(mut outcomes) => break outcomes.pop().unwrap_or_default(),
+                Err(missed) => missed,
+            };
+            tries += 1;
+            match self.blame(worker, transaction, &missed).await? {
+                Breach::Others => {
+                    break lost(worker, transaction, &write.shadow, prepared, bound).await?;
+                }
+                Breach::Nobody if tries < TRIES_MAX => {}
+                Breach::Own | Breach::Nobody => return Err(missed.failure),
             }
         };
         transaction.add_rows(outcome.affected(), &self.engine.config().limits)?;
@@ -160,45 +172,31 @@ impl Session {
             Err(mut missed) => {
                 // The read was done before the lock was missed.
                 let read = (!missed.outcomes.is_empty()).then(|| missed.outcomes.remove(0));
-                let told = self.lost(worker, transaction, missed, None).await;
-                if transaction.is_doomed { read.ok_or_else(Failure::data_conflict) } else { told }
+                match self.blame(worker, transaction, &missed).await? {
+                    Breach::Others => {
+                        doom(worker, transaction);
+                        read.ok_or_else(Failure::data_conflict)
+                    }
+                    Breach::Own | Breach::Nobody => Err(missed.failure),
+                }
             }
         }
     }
 
-    /// A write was refused by PostgreSQL. If that is because of somebody who committed since the snapshot, the
-    /// transaction has lost and COMMIT will say so; the statement answers what it would have done.
-    async fn lost(
-        &mut self,
+    /// Because of whom PostgreSQL has refused a write.
+    async fn blame(
+        &self,
         worker: &mut Worker,
-        transaction: &mut Transaction,
-        missed: Missed,
-        shadow: Option<(&Shadow, &Prepared, &Bound)>,
-    ) -> Result<Outcome, Failure> {
-        let failure = missed.failure;
-        if self.is_native() {
-            let is_conflict = failure.is_conflict() || failure.is_collision();
-            return Err(if is_conflict { Failure::data_conflict() } else { failure });
-        }
-        let is_conflict = missed.is_replay || failure.is_conflict() || failure.is_collision();
-        if !is_conflict && !self.is_concurrent(worker, &failure).await? {
-            return Err(failure);
-        }
-        doom(worker, transaction);
-        match shadow {
-            Some((Shadow::Inserted(rows), ..)) => Ok(Outcome::tagged(format!("INSERT 0 {rows}"))),
-            Some((Shadow::Count(verb, sql), prepared, bound)) => {
-                let call = Call { formats: Vec::new(), ..prepared.call(sql, bound) };
-                let work = Work { calls: &[call], ..Work::default() };
-                let mut performed = worker.perform(work).await?;
-                if let Some(failure) = performed.failure {
-                    tracing::debug!(%failure, "no count for a statement that lost");
-                    return Err(Failure::data_conflict());
-                }
-                let count = performed.outcomes.pop().and_then(|outcome| outcome.text_rows().pop()?.pop()?);
-                Ok(Outcome::tagged(format!("{verb} {}", count.unwrap_or_else(|| "0".into()))))
-            }
-            _ => Err(Failure::data_conflict()),
+        transaction: &Transaction,
+        missed: &Missed,
+    ) -> Result<Breach, Failure> {
+        let failure = &missed.failure;
+        let is_conflict = failure.is_conflict() || failure.is_collision();
+        match self.is_native() {
+            true if is_conflict => Err(Failure::data_conflict()),
+            true => Ok(Breach::Own),
+            false if is_conflict || missed.is_replay => Ok(Breach::Others),
+            false => self.breach(worker, &transaction.tables, failure).await,
         }
     }
 
@@ -319,6 +317,33 @@ impl<'a> Steps<'a> {
             captures: vec![None],
             locks: true,
         }
+    }
+}
+
+/// The transaction has lost to somebody who committed since the snapshot, and COMMIT will say so; a write answers what it
+/// would have done.
+async fn lost(
+    worker: &mut Worker,
+    transaction: &mut Transaction,
+    shadow: &Shadow,
+    prepared: &Prepared,
+    bound: &Bound,
+) -> Result<Outcome, Failure> {
+    doom(worker, transaction);
+    match shadow {
+        Shadow::Inserted(rows) => Ok(Outcome::tagged(format!("INSERT 0 {rows}"))),
+        Shadow::Count(verb, sql) => {
+            let call = Call { formats: Vec::new(), ..prepared.call(sql, bound) };
+            let work = Work { calls: &[call], ..Work::default() };
+            let mut performed = worker.perform(work).await?;
+            if let Some(failure) = performed.failure {
+                tracing::debug!(%failure, "no count for a statement that lost");
+                return Err(Failure::data_conflict());
+            }
+            let count = performed.outcomes.pop().and_then(|outcome| outcome.text_rows().pop()?.pop()?);
+            Ok(Outcome::tagged(format!("{verb} {}", count.unwrap_or_else(|| "0".into()))))
+        }
+        Shadow::None => Err(Failure::data_conflict()),
     }
 }
 
