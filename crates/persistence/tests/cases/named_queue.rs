@@ -1,12 +1,10 @@
 //! Queues by type and name: ids that are never given twice, whatever is deleted.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use leasehold_persistence::{Blob, Error, Message, NamedQueueKey, NamedQueues, PageSize, PageToken};
 
-use crate::fixture::{Dice, Fixture, all_pages, together};
+use crate::fixture::{Dice, Fixture, all_pages, read_beside_writers, together};
 
 macro_rules! named_queue_cases {
     ($target:ident) => {
@@ -278,48 +276,23 @@ pub(crate) async fn random_operations_agree_with_a_model(fixture: &Fixture) {
 
 /// Property 4: concurrency safety. A reader deletes what it has read; all that was added comes to it, once, in order.
 pub(crate) async fn every_message_is_read_while_those_before_it_are_deleted(fixture: &Fixture) {
-    const WRITERS: u8 = 4;
     let each = if fixture.is_dsql() { 6 } else { 30 };
-    let orders = made(fixture, "orders", 0).await;
-    let is_written = Arc::new(AtomicBool::new(false));
-    let reader = tokio::spawn({
-        let (queues, orders, is_written) = (store(fixture), orders.clone(), Arc::clone(&is_written));
-        async move {
-            let mut read = Vec::new();
-            loop {
-                let is_last = is_written.load(Ordering::Acquire);
-                let size = PageSize::new(3).expect("a size");
-                let messages = queues.read(&orders, size, None).await.expect("messages").items;
-                let Some(newest) = messages.last() else {
-                    if is_last {
-                        break;
-                    }
-                    continue;
-                };
-                let deleted = queues.delete_range(&orders, newest.id).await.expect("a deletion");
-                assert_eq!(deleted, messages.len() as u64, "nobody else deletes");
-                read.extend(messages);
-            }
-            read
+    let (queues, orders) = (&store(fixture), &made(fixture, "orders", 0).await);
+    let writer = (queues.clone(), orders.clone());
+    let write = move |message| {
+        let (queues, orders) = writer.clone();
+        async move { queues.enqueue(&orders, &blob(message)).await.expect("an id") }
+    };
+    let read = async || {
+        let size = PageSize::new(3).expect("a size");
+        let messages = queues.read(orders, size, None).await.expect("messages").items;
+        if let Some(newest) = messages.last() {
+            let deleted = queues.delete_range(orders, newest.id).await.expect("a deletion");
+            assert_eq!(deleted, messages.len() as u64, "nobody else deletes");
         }
-    });
-    let writers = (0..WRITERS).map(|writer| {
-        let (queues, orders) = (store(fixture), orders.clone());
-        async move {
-            let mut given = Vec::new();
-            for message in 0..each {
-                let id = queues.enqueue(&orders, &blob(writer * each + message)).await.expect("an id");
-                given.push((id, writer * each + message));
-            }
-            given
-        }
-    });
-    let mut given = together(writers).await.concat();
-    is_written.store(true, Ordering::Release);
-    given.sort_unstable();
-    let read = reader.await.expect("no panic");
-    let read: Vec<_> = read.iter().map(|message| (message.id, message.blob.data()[0])).collect();
-    assert_eq!(read, given);
+        messages.iter().map(|message| (message.id, message.blob.data()[0])).collect()
+    };
+    read_beside_writers(each, write, read).await;
 }
 
 /// Somebody tidied up by hand: the minimum still says how far the ids were.

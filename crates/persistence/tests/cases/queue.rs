@@ -1,12 +1,10 @@
 //! The queue of namespace replication: ids without a hole, ack levels that are stored at their version, dead letters.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use leasehold_persistence::{AckLevels, Blob, Error, Message, PageSize, PageToken, Queue, QueueType};
 
-use crate::fixture::{Dice, Fixture, all_pages, together};
+use crate::fixture::{Dice, Fixture, all_pages, read_beside_writers, together};
 
 macro_rules! queue_cases {
     ($target:ident) => {
@@ -230,52 +228,28 @@ pub(crate) async fn queue_that_was_not_made_takes_no_message(fixture: &Fixture) 
 /// Property 4: concurrency safety. A reader acknowledges what it has read and deletes what is below; all that was added comes
 /// to it, once, in order.
 pub(crate) async fn every_message_is_read_while_those_before_it_are_deleted(fixture: &Fixture) {
-    const WRITERS: u8 = 4;
     let each = if fixture.is_dsql() { 6 } else { 30 };
-    let queue = store(fixture);
+    let queue = &store(fixture);
     queue.init(&Blob::proto3(vec![])).await.expect("a queue");
-    let is_written = Arc::new(AtomicBool::new(false));
-    let reader = tokio::spawn({
-        let (queue, is_written) = (queue.clone(), Arc::clone(&is_written));
-        async move {
-            let (mut read, mut last, mut version) = (Vec::new(), -1, 0);
-            loop {
-                let is_last = is_written.load(Ordering::Acquire);
-                let messages = queue.read(last, size(3)).await.expect("messages");
-                let Some(newest) = messages.last() else {
-                    if is_last {
-                        break;
-                    }
-                    continue;
-                };
-                last = newest.id;
-                let levels = level("eu", u8::try_from(last).expect("a small id"));
-                let levels = AckLevels { blob: levels, version };
-                queue.update_ack_levels(&levels).await.expect("an update");
-                version += 1;
-                queue.delete_before(last).await.expect("a deletion");
-                read.extend(messages);
-            }
-            read
+    let writer = queue.clone();
+    let write = move |message| {
+        let queue = writer.clone();
+        async move { queue.enqueue(&blob(message)).await.expect("an id") }
+    };
+    let (mut last, mut version) = (-1, 0);
+    let read = async || {
+        let messages = queue.read(last, size(3)).await.expect("messages");
+        if let Some(newest) = messages.last() {
+            last = newest.id;
+            let levels = level("eu", u8::try_from(last).expect("a small id"));
+            let levels = AckLevels { blob: levels, version };
+            queue.update_ack_levels(&levels).await.expect("an update");
+            version += 1;
+            queue.delete_before(last).await.expect("a deletion");
         }
-    });
-    let writers = (0..WRITERS).map(|writer| {
-        let queue = queue.clone();
-        async move {
-            let mut given = Vec::new();
-            for message in 0..each {
-                let id = queue.enqueue(&blob(writer * each + message)).await.expect("an id");
-                given.push((id, writer * each + message));
-            }
-            given
-        }
-    });
-    let mut given = together(writers).await.concat();
-    is_written.store(true, Ordering::Release);
-    given.sort_unstable();
-    let read = reader.await.expect("no panic");
-    let read: Vec<_> = read.iter().map(|message| (message.id, message.blob.data()[0])).collect();
-    assert_eq!(read, given);
+        messages.iter().map(|message| (message.id, message.blob.data()[0])).collect()
+    };
+    read_beside_writers(each, write, read).await;
 }
 
 pub(crate) async fn dead_letters_are_read_in_pages(fixture: &Fixture) {
