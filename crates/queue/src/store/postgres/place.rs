@@ -61,9 +61,7 @@ impl Place {
         values: &[Value<'_>],
     ) -> Result<Vec<Row>> {
         let queue = self.queue();
-        let mut all: Vec<Value<'_>> = Vec::with_capacity(3 + values.len());
-        all.extend([(&queue as _, Type::TEXT), (&self.number as _, Type::INT8), (&epoch as _, Type::INT8)]);
-        all.extend(values.iter().cloned());
+        let all = [&self.owner_values(&queue, &epoch), values].concat();
         let steps = script.steps(&all);
         let answers = self.run(Pipeline::write(operation, &steps), operation).await?;
         if script.is_fenced && !told_epoch(&answers, epoch)? {
@@ -80,8 +78,7 @@ impl Place {
         values: &[Value<'_>],
     ) -> Result<Vec<Row>> {
         let queue = self.queue();
-        let mut all = self.values_to_read(&queue);
-        all.extend(values.iter().cloned());
+        let all = [&*self.values_to_read(&queue), values].concat();
         let steps = script.steps(&all);
         Ok(script.answer(self.run(Pipeline::read(operation, &steps), operation).await?))
     }
@@ -95,16 +92,20 @@ impl Place {
         values: &[Value<'_>],
     ) -> Result<Vec<Row>> {
         let queue = self.queue();
-        let mut all = self.values_to_read(&queue);
-        all.extend(values.iter().cloned());
+        let all = [&*self.values_to_read(&queue), values].concat();
         let mut steps = script.steps(&all);
-        let owner: Values<'_> = &[(&queue, Type::TEXT), (&self.number, Type::INT8), (&epoch, Type::INT8)];
-        steps.push(Step::new(OWNS, owner));
+        let owner = self.owner_values(&queue, &epoch);
+        steps.push(Step::new(OWNS, &owner));
         let mut answers = self.run(Pipeline::read(operation, &steps), operation).await?;
         match answers.pop().is_none_or(|rows| rows.is_empty()) {
             true => Err(self.fenced()),
             false => Ok(script.answer(answers)),
         }
+    }
+
+    /// The first values of what only the owner may do.
+    fn owner_values<'a>(&'a self, queue: &'a &'a str, epoch: &'a i64) -> [Value<'a>; 3] {
+        [(queue as _, Type::TEXT), (&self.number as _, Type::INT8), (epoch as _, Type::INT8)]
     }
 
     /// The first values of every read.
@@ -118,8 +119,8 @@ impl Place {
     /// Whether a write that touched nothing found nothing, or was not the owner's.
     pub(in crate::store) async fn assert_owned(&self, operation: Operation, epoch: i64) -> Result<()> {
         let queue = self.queue();
-        let values: Values<'_> = &[(&queue, Type::TEXT), (&self.number, Type::INT8), (&epoch, Type::INT8)];
-        let steps = [Step::new(OWNS, values)];
+        let values = self.owner_values(&queue, &epoch);
+        let steps = [Step::new(OWNS, &values)];
         let answers = self.run(Pipeline::read(operation, &steps), operation).await?;
         match answers.iter().all(Vec::is_empty) {
             true => Err(self.fenced()),
