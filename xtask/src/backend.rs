@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use crate::cargo::read;
 use crate::{services, source};
 
 /// A test target name, and what it needs.
@@ -41,11 +40,7 @@ impl Backend {
 
     /// Installs what is missing where that is allowed; otherwise says what to install.
     pub(crate) fn prepare(&self) -> Result<(), String> {
-        let output = read(services::command().args(["install", self.service]).env("LEASEHOLD_INSTALL", "1"))?;
-        match output.status.success() {
-            true => Ok(()),
-            false => Err(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
-        }
+        services::install(self.service)
     }
 }
 

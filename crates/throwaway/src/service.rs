@@ -21,6 +21,8 @@ pub enum Service {
     Firestore,
     /// PgBouncer, which is nothing without a PostgreSQL behind it.
     PgBouncer,
+    /// Prometheus, which watches others. It is found and installed here, and started by nobody.
+    Prometheus,
 }
 
 /// Programs of a server, found.
@@ -45,10 +47,14 @@ impl Service {
     /// Every service that can be started by itself.
     pub const ALL: [Service; 3] = [Service::Postgres, Service::Redis, Service::Firestore];
 
+    /// Every service, also those that need another one.
+    const EVERY: [Service; 5] =
+        [Service::Postgres, Service::Redis, Service::Firestore, Service::PgBouncer, Service::Prometheus];
+
     /// The service of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Service> {
-        Service::ALL.into_iter().find(|service| service.name() == name)
+        Service::EVERY.into_iter().find(|service| service.name() == name)
     }
 
     /// The name used on the command line and in messages.
@@ -59,6 +65,7 @@ impl Service {
             Service::Redis => "redis",
             Service::Firestore => "firestore",
             Service::PgBouncer => "pgbouncer",
+            Service::Prometheus => "prometheus",
         }
     }
 
@@ -70,6 +77,7 @@ impl Service {
             Service::Redis => "redis-server",
             Service::Firestore => "google-cloud-cli-firestore-emulator",
             Service::PgBouncer => "pgbouncer",
+            Service::Prometheus => "prometheus",
         }
     }
 
@@ -81,6 +89,7 @@ impl Service {
             Service::Redis => "LEASEHOLD_REDIS_BIN",
             Service::Firestore => "LEASEHOLD_FIRESTORE_EMULATOR_JAR",
             Service::PgBouncer => "LEASEHOLD_PGBOUNCER_BIN",
+            Service::Prometheus => "LEASEHOLD_PROMETHEUS_BIN",
         }
     }
 
@@ -91,6 +100,7 @@ impl Service {
             Service::Redis => &["redis-server"],
             Service::Firestore => &["cloud_firestore_emulator", "java"],
             Service::PgBouncer => &["pgbouncer"],
+            Service::Prometheus => &["prometheus", "promtool"],
         }
     }
 
@@ -172,7 +182,9 @@ impl Service {
     pub(crate) fn install_command(self) -> String {
         let package = self.package();
         match self {
-            Service::Postgres | Service::Redis | Service::PgBouncer => format!("apt-get install {package}"),
+            Service::Postgres | Service::Redis | Service::PgBouncer | Service::Prometheus => {
+                format!("apt-get install {package}")
+            }
             Service::Firestore => format!(
                 "add Google's package source (https://cloud.google.com/sdk/docs/install), then \
                  apt-get install {package} default-jre-headless; or set FIRESTORE_EMULATOR_HOST to one that runs"

@@ -111,7 +111,9 @@ impl Running {
             Service::Postgres => Running::Postgres(postgres::Cluster::start(postgres::Settings::durable())?),
             Service::Redis => Running::Redis(redis::Server::start(redis::Settings::durable())?),
             Service::Firestore => Running::Firestore(firestore::Emulator::start()?),
-            Service::PgBouncer => unreachable!("it is not among those that can be asked for"),
+            Service::PgBouncer | Service::Prometheus => {
+                unreachable!("it is not among those that can be asked for")
+            }
         })
     }
 
@@ -214,7 +216,7 @@ fn available(names: &[&str]) -> Outcome {
 }
 
 fn install(name: &str) -> Outcome {
-    let service = named(name)?;
+    let service = Service::named(name).ok_or_else(|| format!("no service {name:?}"))?;
     println!("{service} {}", service.install()?);
     Ok(ExitCode::SUCCESS)
 }
@@ -225,7 +227,8 @@ fn asked(names: &[&str]) -> Result<Vec<Service>, String> {
 
 fn named(name: &str) -> Result<Service, String> {
     let known = Service::ALL.map(Service::name).join(", ");
-    Service::named(name).ok_or_else(|| format!("no service {name:?}; there are {known}"))
+    let startable = Service::named(name).filter(|service| Service::ALL.contains(service));
+    startable.ok_or_else(|| format!("no service {name:?}; there are {known}"))
 }
 
 fn state_path() -> leasehold_testkit::Result<PathBuf> {
