@@ -128,7 +128,10 @@ impl Store for FaultyStore {
     }
 
     async fn last_owner(&self, partition: &PartitionId) -> Result<LastOwner> {
-        self.store.last_owner(partition).await
+        let gate = Gate { id: partition.clone(), faults: self.faults.clone() };
+        let lost = gate.before("last_owner").await?;
+        let answer = self.store.last_owner(partition).await;
+        lost.map_or(answer, Err)
     }
 
     async fn drop_leftover(&self, partition: &PartitionId, last_owner: LastOwner) -> Result<Dropped> {

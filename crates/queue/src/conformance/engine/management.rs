@@ -146,6 +146,19 @@ pub async fn leftovers_are_dropped_when_a_queue_is_created<H: Harness>(served: &
     assert!(served.items("jobs", 0).await.is_empty());
 }
 
+/// A store that cannot be asked what is left behind has not been changed, and nobody is told that it may have been.
+pub async fn create_that_cannot_look_is_known_not_to_have_happened<H: Harness>(served: &mut Served<H>) {
+    served.reconfigure(|config| config.storage_timeout = SECOND / 5).await;
+    served.faults.always("last_owner", None, Fault::Hang);
+    let created = served.try_create("jobs", |_| {}).await;
+    assert!(matches!(created, Err(Error::Storage(_))), "{created:?}");
+    served.faults.heal();
+    served.reconfigure(|config| config.storage_timeout = PATIENCE).await;
+    let gone = served.engine.queue_info(&name("jobs")).await;
+    assert!(matches!(gone, Err(Error::QueueNotFound { .. })), "{gone:?}");
+    served.create("jobs").await;
+}
+
 /// Lists show one namespace, in order, from the pivot.
 pub async fn queues_are_listed_by_namespace<H: Harness>(served: &mut Served<H>) {
     for queue in ["b", "a", "c"] {

@@ -132,6 +132,7 @@ macro_rules! queue_conformance {
             management: bad_updates_are_refused,
             management: deleted_queue_takes_its_items_along,
             management: leftovers_are_dropped_when_a_queue_is_created,
+            management: create_that_cannot_look_is_known_not_to_have_happened,
             management: queues_are_listed_by_namespace,
             management: hostile_names_are_found_or_not,
             failures: failed_produce_goes_to_another_partition,
