@@ -39,8 +39,8 @@ struct Key<'a> {
 }
 
 impl Session {
-    /// Whether a failed write fails only because of rows its transaction cannot see, or still sees. `tables` are those of
-    /// the transaction.
+    /// Because of whom a write has failed: others, if only because of rows its transaction cannot see, or still sees.
+    /// `tables` are those of the transaction.
     pub(super) async fn breach(
         &self,
         worker: &mut Worker,
