@@ -236,7 +236,7 @@ impl Inner {
         Ok(self.store(queue, partition)?.partition(&id))
     }
 
-    /// A look into the store of records, with a limit on how long it may take: beyond it, nothing happened.
+    /// A look into the store of records or of partitions, with a limit on how long it may take: beyond it, nothing happened.
     async fn look<T>(
         &self,
         operation: &'static str,

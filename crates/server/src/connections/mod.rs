@@ -190,11 +190,8 @@ impl Shared {
         let Shared { routes, is_full, stop, timeouts, .. } = self.clone();
         let activity = Arc::new(Activity::default());
         let waiting = WaitingPlaces::new(WAITING_BODIES_MAX);
-        let service = service_fn(|mut request: Request<Incoming>| {
-            if request.version() == Version::HTTP_2 {
-                request.extensions_mut().insert(waiting.clone());
-            }
-            answer(routes.clone(), activity.clone(), is_full.clone(), request)
+        let service = service_fn(|request: Request<Incoming>| {
+            answer(routes.clone(), activity.clone(), is_full.clone(), waiting.clone(), request)
         });
         let builder = self.builder(speaks);
         let connection = builder.serve_connection(TokioIo::new(stream), service);
@@ -279,6 +276,7 @@ async fn answer(
     routes: Routes,
     activity: Arc<Activity>,
     is_full: Arc<AtomicBool>,
+    waiting: WaitingPlaces,
     request: Request<Incoming>,
 ) -> Result<Response<AnswerBody>, Infallible> {
     let is_http2 = request.version() == Version::HTTP_2;
@@ -286,7 +284,7 @@ async fn answer(
         activity.leave_writes_to_http1();
     }
     let in_flight = activity.begin();
-    let mut response = routes.answer(request).await;
+    let mut response = routes.answer(request, is_http2.then_some(waiting)).await;
     if is_full.load(Ordering::Relaxed) {
         match is_http2 {
             true => activity.tell_to_leave(),

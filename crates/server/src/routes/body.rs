@@ -103,9 +103,7 @@ impl Bodies {
                 return Err(Reply::bad_request(format!("request body exceeds {limit} limit")));
             }
             pace.came(piece.len());
-            let place = waiting.map(WaitingPlaces::take);
-            let wait = if let Some(None) = place { Duration::ZERO } else { self.room_timeout };
-            room = self.grown(room, read.len(), bytes, most, wait).await?;
+            room = self.grown(room, read.len(), bytes, most, waiting).await?;
             read = match read.is_empty() {
                 true => piece,
                 false => appended(read, &piece),
@@ -123,12 +121,14 @@ impl Bodies {
         before: usize,
         bytes: usize,
         most: usize,
-        wait: Duration,
+        waiting: Option<&WaitingPlaces>,
     ) -> Result<Option<OwnedSemaphorePermit>, Reply> {
         let wanted = |step: usize, most: usize| bytes.next_multiple_of(step).min(most.max(bytes));
         if bytes <= SMALL_BYTES {
             return Ok(None);
         }
+        let place = waiting.map(WaitingPlaces::take);
+        let wait = if let Some(None) = place { Duration::ZERO } else { self.room_timeout };
         let is_long = |bytes: usize| most > USUAL_BYTES && bytes > USUAL_STEP_BYTES;
         if !is_long(bytes) {
             let wanted = wanted(USUAL_STEP_BYTES, most.min(USUAL_BYTES));

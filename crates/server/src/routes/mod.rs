@@ -81,10 +81,15 @@ impl Routes {
         Routes { operations: Arc::new(Operations::new(services)), pages }
     }
 
-    /// Dropping it leaves a wait; what is being written is written.
-    pub(crate) async fn answer(mut self, request: Request<Incoming>) -> Response {
+    /// `waiting` is for a request that shares its connection with others. Dropping it leaves a wait; what is being written
+    /// is written.
+    pub(crate) async fn answer(
+        mut self,
+        request: Request<Incoming>,
+        waiting: Option<WaitingPlaces>,
+    ) -> Response {
         match self.operations.find(request.method(), request.uri().path()) {
-            Some(operation) => operation.answer(self.operations.services(), request).await,
+            Some(operation) => operation.answer(self.operations.services(), request, waiting).await,
             None => {
                 let Ok(response) = self.pages.call(request.map(Body::new)).await;
                 response

@@ -127,19 +127,19 @@ impl Operations {
 }
 
 impl Operation {
-    pub(super) async fn answer(&self, services: &Services, request: Request<Incoming>) -> Response {
+    pub(super) async fn answer(
+        &self,
+        services: &Services,
+        request: Request<Incoming>,
+        waiting: Option<WaitingPlaces>,
+    ) -> Response {
         let (parts, body) = request.into_parts();
         let observation = Observation::begin(&services.spans, &parts.method, self.path, &parts.headers);
         let (mut response, caller) = match authenticate(services, &parts.headers).await {
             Ok(caller) => {
                 let logged = is_caller_logged().then(|| caller.clone());
-                let asked = Asked {
-                    caller,
-                    headers: parts.headers,
-                    body,
-                    waiting: parts.extensions.get().cloned(),
-                    span: observation.span.clone(),
-                };
+                let asked =
+                    Asked { caller, headers: parts.headers, body, waiting, span: observation.span.clone() };
                 ((self.run)(services.clone(), asked).await, logged)
             }
             Err(refused) => (refused.into_response(), None),

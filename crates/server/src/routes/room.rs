@@ -89,7 +89,7 @@ impl Room {
         Ok(taken)
     }
 
-    /// As [`Room::take`], of what is free now.
+    /// As much as `bytes` need, or all of it for what is larger, of what is free now.
     pub(super) fn take_now(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Reply> {
         self.take_units_now(units(bytes).min(self.units))
     }
