@@ -43,6 +43,13 @@ impl Interruptible {
         locked(&self.state).is_sending = true;
     }
 
+    /// The failure that ends the command, with where to go on.
+    pub(crate) fn failed(&self, failure: impl Into<Failure>) -> Failure {
+        let failure = failure.into();
+        let may_be_stored = failure.is_unknown();
+        failure.next(locked(&self.state).advice(may_be_stored))
+    }
+
     /// It is stored; the next line is behind `offset`.
     pub(crate) fn end(&self, items: usize, offset: u64) {
         let mut state = locked(&self.state);
@@ -52,6 +59,16 @@ impl Interruptible {
         if let Some(number) = state.told {
             leave(&state, number);
         }
+    }
+}
+
+impl State {
+    /// Where to go on.
+    fn advice(&self, may_be_stored: bool) -> String {
+        let State { verb, items, offset, .. } = self;
+        let perhaps =
+            if may_be_stored { "; the batch behind that may be stored too: look first" } else { "" };
+        format!("{items} item(s) were {verb} before; go on with --offset {offset}{perhaps}")
     }
 }
 
@@ -78,9 +95,7 @@ async fn listen(state: Arc<Mutex<State>>, mut interrupt: Signal, mut terminate: 
 
 /// Ends the process as a signal would, with a word about it.
 fn leave(state: &State, number: i32) -> ! {
-    let State { verb, items, offset, is_sending, .. } = state;
-    let perhaps = if *is_sending { "; the batch behind that may be stored too: look first" } else { "" };
-    let next = format!("{items} item(s) were {verb} before; go on with --offset {offset}{perhaps}");
+    let next = state.advice(state.is_sending);
     // Over what shows the progress.
     let clear = if io::stderr().is_terminal() { "\r\x1b[K" } else { "" };
     let _ = writeln!(io::stderr(), "{clear}error: {}", Failure::interrupted(next).line());

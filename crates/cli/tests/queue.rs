@@ -4,8 +4,9 @@ mod served;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::process::Stdio;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -376,4 +377,26 @@ fn completions_and_manual_pages_are_written() {
     let written = leasehold(home.path()).args(["man", "--output"]).arg(&folder).output().expect("runs");
     assert!(written.status.success(), "{written:?}");
     assert!(folder.join("leasehold-queue-move.1").exists());
+}
+
+/// Whoever goes on from there without a look might store a batch twice.
+#[test]
+fn file_whose_answer_is_lost_says_that_its_batch_may_be_stored() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let endpoint = format!("http://{}", listener.local_addr().expect("an address"));
+    let closing = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("is asked");
+        let _ = stream.read(&mut [0; 65_536]).expect("a request");
+    });
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let file = folder.path().join("items.ndjson");
+    fs::write(&file, "{\"utf8\":\"a\"}\n").expect("writes");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_leasehold"));
+    command.args(["queue", "produce", "orders", "--endpoint", &endpoint, "--file"]).arg(&file);
+    let ended = command.output().expect("runs");
+    closing.join().expect("no panic");
+    let told = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(5), "{told}");
+    let next = "0 item(s) were produced before; go on with --offset 0; the batch behind that may be stored too: look first";
+    assert!(told.trim_end().ends_with(next), "{told}");
 }

@@ -128,6 +128,11 @@ impl Failure {
         one_line(&line)
     }
 
+    /// Whether what was asked for may have been done.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.class == Class::Indeterminate
+    }
+
     pub(crate) fn report(self) -> ExitCode {
         eprintln!("error: {}", self.line());
         if self.code == Own::Command.code() {

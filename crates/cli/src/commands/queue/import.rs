@@ -48,22 +48,13 @@ impl Import {
         let numbers = partitions(&client, &self.queue, self.partition).await?.numbers;
         let mut progress = Progress::towards("imported", || count_behind(&self.file, self.offset));
         let interruptible = Interruptible::start("imported", self.offset)?;
-        let mut offset = self.offset;
-        loop {
-            let go_on = |failure: Failure| {
-                let imported = progress.count();
-                failure.next(format!("{imported} item(s) were imported before; go on with --offset {offset}"))
-            };
-            let Some(batch) = lines.batch(PRODUCE_ROOM).map_err(|error| go_on(error.into()))? else {
-                break;
-            };
+        while let Some(batch) = lines.batch(PRODUCE_ROOM).map_err(|error| interruptible.failed(error))? {
             let len = batch.items.len();
             interruptible.begin();
             let sent = import(&client, &self.queue, &numbers, batch.items).await;
-            sent.map_err(|error| go_on(error.into()))?;
-            offset = batch.offset;
+            sent.map_err(|error| interruptible.failed(error))?;
             progress.add(len);
-            interruptible.end(len, offset);
+            interruptible.end(len, batch.offset);
         }
         let imported = progress.count();
         drop(progress);

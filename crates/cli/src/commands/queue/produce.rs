@@ -101,22 +101,13 @@ impl Produce {
         let mut lines = Reader::<QueueProduceItem>::open(path, self.offset)?;
         let mut progress = Progress::towards("produced", || count_behind(path, self.offset));
         let interruptible = Interruptible::start("produced", self.offset)?;
-        let mut offset = self.offset;
-        let go_on = |failure: Failure, produced: u64, offset: u64| {
-            failure.next(format!("{produced} item(s) were produced before; go on with --offset {offset}"))
-        };
-        loop {
-            let batch = lines.batch(PRODUCE_ROOM);
-            let Some(batch) = batch.map_err(|error| go_on(error.into(), progress.count(), offset))? else {
-                break;
-            };
+        while let Some(batch) = lines.batch(PRODUCE_ROOM).map_err(|error| interruptible.failed(error))? {
             let len = batch.items.len();
             interruptible.begin();
             let sent = client.produce(&request(self.queue.clone(), self.timeout, batch.items)).await;
-            sent.map_err(|error| go_on(error.into(), progress.count(), offset))?;
-            offset = batch.offset;
+            sent.map_err(|error| interruptible.failed(error))?;
             progress.add(len);
-            interruptible.end(len, offset);
+            interruptible.end(len, batch.offset);
         }
         Ok(progress.count())
     }
