@@ -2,19 +2,12 @@
 //! an id below what the readers have done with is one that nobody reads.
 
 use leasehold_persistence::{Blob, NamedQueueKey, NamedQueues, PageSize, Queue, QueueType};
-use tokio_postgres::Client;
 
+use super::waited_for;
 use crate::fixture::Fixture;
 
 fn blob(data: u8) -> Blob {
     Blob::proto3(vec![data])
-}
-
-/// Waits until somebody waits for what this session holds.
-async fn waited_for(holder: &Client, outside: &Client) {
-    let pid: i32 = holder.query_one("SELECT pg_backend_pid()", &[]).await.expect("a session").get(0);
-    let sql = "SELECT count(*) FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid))";
-    while outside.query_one(sql, &[&pid]).await.expect("a count").get::<_, i64>(0) == 0 {}
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -7,8 +7,8 @@ use leasehold_persistence::{
 };
 use leasehold_txn::Dialect;
 
-use super::REPEATABLE_READ;
-use crate::cases::schema::expect_complete;
+use super::{REPEATABLE_READ, waited_for};
+use crate::cases::schema::{change, expect_complete, schema};
 use crate::fixture::{Dice, Place};
 use crate::properties::opening::two_services_open_an_empty_database_twice;
 
@@ -17,6 +17,35 @@ use crate::properties::opening::two_services_open_an_empty_database_twice;
 async fn two_services_open_an_empty_database_at_once_and_again() {
     for dialect in [Dialect::POSTGRES, REPEATABLE_READ] {
         two_services_open_an_empty_database_twice(&Place::postgres_as(dialect).await).await;
+    }
+}
+
+/// The history of versions has the moment for a key, and two transactions may begin in the same one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn two_services_that_record_the_version_in_the_same_moment_record_it_once() {
+    for dialect in [Dialect::POSTGRES, REPEATABLE_READ] {
+        let place = Place::postgres_as(dialect).await;
+        schema(&place).apply(&place.pool()).await.expect("the tables");
+        let forget = "CREATE TABLE first_history AS TABLE schema_update_history;
+                      CREATE TABLE first_version AS TABLE schema_version;
+                      TRUNCATE schema_update_history, schema_version;
+                      CREATE FUNCTION now() RETURNS timestamptz LANGUAGE sql STABLE
+                          AS $$ SELECT update_time AT TIME ZONE 'UTC' FROM first_history $$";
+        change(&place, forget).await;
+        let one = place.outside().await;
+        let record = "BEGIN;
+                      INSERT INTO schema_update_history TABLE first_history;
+                      INSERT INTO schema_version TABLE first_version";
+        one.batch_execute(record).await.expect("recorded");
+        let other = tokio::spawn({
+            let (schema, pool) = (schema(&place), place.pool_with_own_clock());
+            async move { schema.apply(&pool).await }
+        });
+        waited_for(&one, &place.outside().await).await;
+        one.batch_execute("COMMIT").await.expect("recorded");
+        other.await.expect("no panic").expect("the version");
+        expect_complete(&place).await;
     }
 }
 

@@ -10,3 +10,5 @@ SELECT 0,
        'made by leasehold'
 FROM (SELECT now() AT TIME ZONE 'UTC' AS utc) AS at
 WHERE NOT EXISTS (SELECT 1 FROM schema_version WHERE version_partition = 0 AND db_name = current_database())
+-- Two transactions may begin in the same microsecond: the other's row is as good as this one.
+ON CONFLICT (version_partition, year, month, update_time) DO NOTHING
