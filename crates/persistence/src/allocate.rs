@@ -16,9 +16,11 @@ impl Database {
     where
         F: for<'t> Fn(&'t Transaction<'a>) -> Running<'t, T, Error>,
     {
+        // One for all runs: its deadline is that of the operation.
+        let policy = self.takeover_policy();
         let mut runs = 1;
         loop {
-            match self.run_hot(operation, &body).await {
+            match self.run_with(operation, &policy, &body).await {
                 Err(error) if error.is_duplicate() && runs < RUNS_MAX => runs += 1,
                 Err(Error::Refused { operation, source })
                     if source.sqlstate() == Some(Error::UNIQUE_VIOLATION) =>

@@ -30,7 +30,7 @@ pub struct Config {
     /// The same for taking a shard over, which must find a gap between the commits of the owner before, and for the few
     /// rows that every writer of a cluster meets.
     pub takeover_retries: Policy,
-    /// The longest that an operation may take.
+    /// The longest that an operation may take; of a deletion in several transactions, each of them.
     pub timeout: Duration,
 }
 
@@ -123,7 +123,7 @@ impl Database {
         self.0.config.retries.clone().until(Deadline::after(self.0.config.timeout))
     }
 
-    fn takeover_policy(&self) -> Policy {
+    pub(crate) fn takeover_policy(&self) -> Policy {
         // Where nothing is retried a takeover waits for the lock instead.
         match self.0.pool.dialect() {
             Dialect::Postgres { retry_conflicts: false, .. } => self.policy(),
@@ -155,7 +155,8 @@ impl Database {
         self.run_with(operation, &self.takeover_policy(), body).await
     }
 
-    async fn run_with<'a, T, F>(&self, operation: Operation, policy: &Policy, body: F) -> Result<T>
+    /// [`run`](Self::run) with a patience of its own.
+    pub(crate) async fn run_with<'a, T, F>(&self, operation: Operation, policy: &Policy, body: F) -> Result<T>
     where
         F: for<'t> Fn(&'t Transaction<'a>) -> Running<'t, T, Error>,
     {

@@ -28,10 +28,17 @@ impl NamedQueues {
         let (queue_type, name) = (key.queue_type, key.name.as_str());
         let queue = self.database.read(READ, SELECT_QUEUE, &[&queue_type, &name]).await?;
         let queue = Metadata::of(queue.first().ok_or(Error::QueueNotFound { queue_type })?)?;
-        let first =
+        let mut first =
             after.map_or(queue.min_message_id, |[after]| queue.min_message_id.max(after.saturating_add(1)));
-        let values: leasehold_txn::Parameters<'_> = &[&queue_type, &name, &first, &page_size.limit()];
-        let rows = self.database.read(READ, SELECT_MESSAGES, values).await?;
+        let rows = loop {
+            let values: leasehold_txn::Parameters<'_> = &[&queue_type, &name, &first, &page_size.limit()];
+            let rows = self.database.read(READ, SELECT_MESSAGES, values).await?;
+            // The last message stays where it is when it is deleted, below the first id that counts; that may have been just now.
+            match rows.first().map(Metadata::of).transpose()? {
+                Some(now) if now.min_message_id > first => first = now.min_message_id,
+                _ => break rows,
+            }
+        };
         let messages = rows.iter().map(Message::of).collect::<Result<Vec<_>>>()?;
         Ok(Page::new(messages, page_size, |last| Some(PageToken::of_numbers([last.id]))))
     }

@@ -32,10 +32,12 @@ impl Shards {
                     if locks_first {
                         expect_range(tx, LOCK, shard.shard_id, previous_range_id).await?;
                     }
-                    if write(tx, shard, previous_range_id).await? == 1 {
-                        return Ok(());
+                    while write(tx, shard, previous_range_id).await? == 0 {
+                        // A takeover whose answer was lost may commit between the two. Ranges only grow, so that the next
+                        // write finds the row, or the next look another range.
+                        expect_range(tx, SELECT_RANGE.dsql, shard.shard_id, previous_range_id).await?;
                     }
-                    expect_range(tx, SELECT_RANGE.dsql, shard.shard_id, previous_range_id).await
+                    Ok(())
                 })
             })
             .await

@@ -185,20 +185,27 @@ pub(crate) async fn one_of_two_writers_spends_each_token(fixture: &Fixture) {
 
 /// Every part of a run has the mark of the write that wrote it last.
 pub(crate) async fn reader_sees_every_part_of_one_write(fixture: &Fixture) {
+    /// So many at least; then until the reader was beside the writer.
     const WRITES: u8 = 60;
+    const SIGHTS: usize = 3;
     fixture.shard(1).await;
     let executions = fixture.executions();
     let first = marked(snapshot(run("orders", 1, 1)), 1);
     executions.create(&create(1, CreateMode::BrandNew, first)).await.expect("a run");
     let writer = fixture.executions();
-    let writer = tokio::spawn(async move {
-        for mark in 2..=WRITES {
-            let marked = marked(snapshot(run("orders", 1, i64::from(mark))), mark);
-            let mut change = mutation(marked.run);
-            change.upserts = marked.maps;
-            change.clear_buffered_events = true;
-            change.new_buffered_events = Some(Blob::proto3(vec![mark]));
-            writer.update(&update(UpdateMode::UpdateCurrent, change, None)).await.expect("a change");
+    let is_beside = Arc::new(AtomicBool::new(false));
+    let writer = tokio::spawn({
+        let is_beside = Arc::clone(&is_beside);
+        async move {
+            for mark in (2..=u8::MAX).take_while(|mark| *mark <= WRITES || !is_beside.load(Ordering::Relaxed))
+            {
+                let marked = marked(snapshot(run("orders", 1, i64::from(mark))), mark);
+                let mut change = mutation(marked.run);
+                change.upserts = marked.maps;
+                change.clear_buffered_events = true;
+                change.new_buffered_events = Some(Blob::proto3(vec![mark]));
+                writer.update(&update(UpdateMode::UpdateCurrent, change, None)).await.expect("a change");
+            }
         }
     });
     let mut seen = BTreeSet::new();
@@ -209,9 +216,10 @@ pub(crate) async fn reader_sees_every_part_of_one_write(fixture: &Fixture) {
         let is_one = parts.into_iter().chain(&found.buffered_events).all(|part| part == mark);
         assert!(is_one, "{found:?}");
         seen.insert(found.record.db_record_version);
+        is_beside.store(seen.len() >= SIGHTS, Ordering::Relaxed);
     }
     writer.await.expect("no panic");
-    assert!(seen.len() > 2, "the reader was never beside the writer");
+    assert!(seen.len() >= SIGHTS, "the reader was never beside the writer");
 }
 
 /// Every write is for a run of its own, so each is served, however they conflict over the row of the shard.

@@ -294,8 +294,8 @@ pub(crate) async fn picked_nodes_are_what_was_written(fixture: &Fixture) {
 
 pub(crate) async fn append_without_an_answer_in_time_says_so_and_is_repeated(fixture: &Fixture) {
     let patient = fixture.history();
-    // Long enough that a busy machine opens the database in it, and shorter than the stall.
-    let hasty = History::new(fixture.with_timeout(Duration::from_secs(1)).await);
+    // Long enough that a busy machine opens the database in it, and much shorter than the stall.
+    let hasty = History::new(fixture.with_timeout(Duration::from_secs(4)).await);
     let (existing, info) = (node(1, 1, 0), Blob::proto3(vec![1]));
     append(&patient, branch(1, 1, 1), std::slice::from_ref(&existing)).await;
     let appends = [
@@ -306,7 +306,7 @@ pub(crate) async fn append_without_an_answer_in_time_says_so_and_is_repeated(fix
         let mut outside = fixture.outside().await;
         let stalled = if fixture.is_dsql() {
             fixture.arm(
-                r#"{"name": "a", "action": "delay", "delay_ms": 3000, "table": "history_node", "times": 1}"#,
+                r#"{"name": "a", "action": "delay", "delay_ms": 20000, "table": "history_node", "times": 1}"#,
             );
             None
         } else {

@@ -1,5 +1,6 @@
 //! What holds for every write of every store, on PostgreSQL: conflicts, failures, a line that is cut, a server that is killed.
 
+mod between;
 mod classes;
 mod conflicts;
 mod counted;

@@ -46,6 +46,18 @@ async fn index_of_fences_that_was_left_half_built_is_built_anew() {
     assert_eq!(open(place).await, FenceMode::KeyShare);
 }
 
+/// What an index includes is no part of its key, and a takeover that changes it waits for no writer.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn index_that_only_includes_the_range_fences_nothing() {
+    let place = &Place::postgres().await;
+    schema(place).apply(&place.pool()).await.expect("the tables");
+    change(place, "CREATE UNIQUE INDEX beside ON shards (shard_id, data_encoding) INCLUDE (range_id)").await;
+    let config = Config { fence_mode: Some(FenceMode::KeyShare), ..Config::new(place.pool().dialect()) };
+    let opened = Database::open(place.pool(), config).await.map(|database| database.fence_mode());
+    assert!(opened.is_err(), "{opened:?}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn index_of_fences_needs_two_connections() {

@@ -1,5 +1,5 @@
--- Whether `shards` is there, and whether its range is part of a key: some unique index holds exactly both columns, is valid, and has
--- neither a predicate nor an expression.
+-- Whether `shards` is there, and whether its range is part of a key: some unique index has exactly both columns for its keys (what it
+-- includes besides is none), is valid, and has neither a predicate nor an expression.
 SELECT
     shards.oid IS NOT NULL AS has_table,
     EXISTS (
@@ -14,7 +14,7 @@ SELECT
           AND (
               SELECT count(*)
               FROM pg_attribute
-              WHERE attrelid = shards.oid AND attnum = ANY (indkey) AND attname IN ('shard_id', 'range_id')
+              WHERE attrelid = shards.oid AND attnum = ANY ((indkey::int2[])[0:1]) AND attname IN ('shard_id', 'range_id')
           ) = 2
     ) AS has_index
 FROM (SELECT to_regclass('shards')::oid AS oid) AS shards
