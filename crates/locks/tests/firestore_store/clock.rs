@@ -1,11 +1,12 @@
 //! A clock that is off must not judge.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, Instant};
 
-use leasehold_core::{Clock, LockCode, ManualClock, SystemClock};
+use leasehold_core::{Clock, LockCode, ManualClock, SystemClock, Timestamp};
 use leasehold_locks::backend::firestore::{Config, FirestoreBackend};
-use leasehold_locks::{LockBackend, ReleaseOutcome};
+use leasehold_locks::{AcquireRequest, ExtendRequest, LockBackend, LookupBy, ReleaseOutcome, Ttl};
 use leasehold_testkit::firestore::Emulator;
 
 use super::request;
@@ -28,29 +29,75 @@ async fn clock_that_is_off_is_refused_at_connect() {
     FirestoreBackend::connect(&config()).await.expect("the clock of this machine is its own");
 }
 
+/// Moves with the system's, and can be put off it.
+#[derive(Debug, Default)]
+struct Jumping(AtomicI64);
+
+impl Jumping {
+    fn put_off(&self, seconds: i64) {
+        self.0.store(seconds, Ordering::SeqCst);
+    }
+}
+
+impl Clock for Jumping {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_micros(SystemClock.now().as_micros() + self.0.load(Ordering::SeqCst) * 1_000_000)
+    }
+    fn instant(&self) -> Instant {
+        SystemClock.instant()
+    }
+}
+
 #[tokio::test]
 #[ignore = "needs the Firestore emulator: cargo xtask test firestore"]
 async fn clock_that_jumps_stops_acquires_and_not_releases() {
-    // Moves with the system's, and can be put off it.
-    #[derive(Debug, Default)]
-    struct Jumping(std::sync::atomic::AtomicU64);
-    impl Clock for Jumping {
-        fn now(&self) -> leasehold_core::Timestamp {
-            let ahead = Duration::from_secs(self.0.load(std::sync::atomic::Ordering::SeqCst));
-            SystemClock.now().saturating_add(ahead)
-        }
-        fn instant(&self) -> std::time::Instant {
-            SystemClock.instant()
-        }
-    }
     let clock = Arc::new(Jumping::default());
     let backend = FirestoreBackend::connect_with_clock(&config(), clock.clone()).await.unwrap();
     let held = request("billing");
     backend.acquire(&held).await.unwrap().acquired().unwrap();
-    clock.0.store(5, std::sync::atomic::Ordering::SeqCst);
+    // Less than the hold lasts, and more than the machine ever stands still.
+    clock.put_off(20);
     let error = backend.acquire(&request("other")).await.unwrap_err();
     assert_eq!(error.code(), "lock.rejected");
     assert_eq!(backend.release(&held.lock_id).await.unwrap(), ReleaseOutcome::Released);
-    clock.0.store(0, std::sync::atomic::Ordering::SeqCst);
+    clock.put_off(0);
     backend.acquire(&request("other")).await.unwrap().acquired().unwrap();
+}
+
+/// It would say when the hold ends by a time that nobody else has.
+#[tokio::test]
+#[ignore = "needs the Firestore emulator: cargo xtask test firestore"]
+async fn clock_that_jumps_stops_extensions_until_it_is_right_again() {
+    for off in [-60, 60] {
+        let (clock, config) = (Arc::new(Jumping::default()), config());
+        let backend = FirestoreBackend::connect_with_clock(&config, clock.clone()).await.unwrap();
+        let other = FirestoreBackend::connect(&config).await.unwrap();
+        let held = AcquireRequest { ttl: Ttl::from_millis(600_000).unwrap(), ..request("billing") };
+        let grant = backend.acquire(&held).await.unwrap().acquired().unwrap();
+        clock.put_off(off);
+        let extend = ExtendRequest { lock_id: held.lock_id, ttl: held.ttl };
+        for _once_it_was_compared_and_again in 0..2 {
+            assert_eq!(backend.extend(&extend).await.unwrap_err().code(), "lock.rejected", "{off}");
+        }
+        let found = other.lookup(LookupBy::LockId(&held.lock_id)).await.unwrap().expect("a hold");
+        assert_eq!(found.expires_at, grant.expires_at, "{off}: as it was");
+        clock.put_off(0);
+        let extended = backend.extend(&extend).await.unwrap().expires_at().expect("an end");
+        assert!(extended > grant.expires_at, "{off}");
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs the Firestore emulator: cargo xtask test firestore"]
+async fn clock_that_jumps_clears_no_live_hold_away() {
+    let (clock, config) = (Arc::new(Jumping::default()), config().cleanup_in_is_locked(true));
+    let hasty = FirestoreBackend::connect_with_clock(&config, clock.clone()).await.unwrap();
+    let holder = FirestoreBackend::connect(&config).await.unwrap();
+    let held = AcquireRequest { ttl: Ttl::from_millis(600_000).unwrap(), ..request("billing") };
+    holder.acquire(&held).await.unwrap().acquired().unwrap();
+    clock.put_off(3_600);
+    assert!(!hasty.is_locked(&held.key).await.unwrap(), "by its clock");
+    clock.put_off(0);
+    assert!(hasty.is_locked(&held.key).await.unwrap());
+    assert_eq!(holder.release(&held.lock_id).await.unwrap(), ReleaseOutcome::Released);
 }

@@ -4,11 +4,12 @@ use std::task::Poll;
 use std::time::Duration;
 
 use leasehold_core::{Class, Fence};
-use leasehold_locks::backend::firestore::Config;
+use leasehold_locks::backend::firestore::{Config, NestedKeys};
 use leasehold_locks::{Error, ExtendRequest, Key, LockBackend, LookupBy, ReleaseOutcome};
 use leasehold_testkit::firestore::Emulator;
 use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
 
+use super::peer::fields;
 use super::{Project, request};
 
 /// Only a commit of acquire sends this.
@@ -58,6 +59,46 @@ async fn acquire_that_cannot_look_again_is_indeterminate_and_its_repetition_gets
     proxy.refuse(false);
     let grant = backend.acquire(&asked).await.unwrap().acquired().unwrap();
     assert_eq!((grant.lock_id, grant.fence), (asked.lock_id, Fence::FIRST));
+}
+
+/// No query finds a nested key, so it is released by what this process knows of it.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the Firestore emulator: cargo xtask test firestore"]
+async fn nested_key_whose_acquire_is_indeterminate_can_be_released() {
+    let project = Project::new();
+    let (proxy, config) = proxied(&project).await;
+    let backend = project.backend_with(config.nested_keys(NestedKeys::Allow)).await;
+    let lost = proxy.add(on(ACQUIRE, Action::DropReply));
+    proxy.refuse(true);
+    let asked = request("a/b/c");
+    let error = backend.acquire(&asked).await.unwrap_err();
+    assert_eq!(error.class(), Class::Indeterminate, "{error:?}");
+    lost.fired().await;
+    assert!(fields(&project.name, "locks/a/b/c").is_some(), "it was done");
+    proxy.refuse(false);
+    assert_eq!(backend.release(&asked.lock_id).await.unwrap(), ReleaseOutcome::Released);
+    assert_eq!(fields(&project.name, "locks/a/b/c"), None);
+}
+
+/// The first attempt may still come and give the hold a new end.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the Firestore emulator: cargo xtask test firestore"]
+async fn extension_that_may_be_under_way_is_not_told_as_expired() {
+    let project = Project::new();
+    let (proxy, config) = proxied(&project).await;
+    let backend = project.backend_with(config).await;
+    let asked = request("billing");
+    backend.acquire(&asked).await.unwrap().acquired().unwrap();
+    let commit = proxy.add(on(b"locks/billing", Action::Hold));
+    let extended = tokio::spawn(async move {
+        backend.extend(&ExtendRequest { lock_id: asked.lock_id, ttl: asked.ttl }).await
+    });
+    commit.fired().await;
+    project.clock.advance(asked.ttl.as_duration() + Duration::from_secs(5));
+    proxy.cut_all();
+    commit.let_go();
+    let error = extended.await.unwrap().expect_err("nobody knows");
+    assert_eq!(error.class(), Class::Indeterminate, "{error:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

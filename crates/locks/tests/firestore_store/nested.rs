@@ -1,7 +1,7 @@
 //! Keys with slashes, and ids that Firestore keeps for itself.
 
 use leasehold_locks::backend::firestore::NestedKeys;
-use leasehold_locks::{AcquireOutcome, ExtendRequest, Key, LockBackend, LookupBy, ReleaseOutcome};
+use leasehold_locks::{AcquireOutcome, ExtendRequest, Key, LockBackend, LookupBy, ReleaseOutcome, Ttl};
 
 use super::peer::{fields, lock, put};
 use super::{Project, request};
@@ -52,6 +52,23 @@ async fn nested_lock_of_a_peer_keeps_us_out() {
     let theirs = lock("a/b/c", "zzzzzzzzzzzzzzzzzzzzzz", 1_700_000_060_000, "000000000000001");
     put(&project.name, "locks/a/b/c", &theirs);
     assert!(matches!(backend.acquire(&request("a/b/c")).await.unwrap(), AcquireOutcome::Held { .. }));
+}
+
+#[tokio::test]
+#[ignore = "needs the Firestore emulator: cargo xtask test firestore"]
+async fn lock_that_a_peer_keeps_elsewhere_is_extended_and_released_where_it_is() {
+    let project = Project::new();
+    let backend = project.backend().await;
+    let lock_id = request("s").lock_id;
+    // As a peer writes it that drops the slash for the name; the key itself is refused here.
+    put(&project.name, "locks/s", &lock("s/", lock_id.as_str(), 1_700_000_060_000, "000000000000001"));
+    for _first_found_then_known in 0..2 {
+        let extend = ExtendRequest { lock_id, ttl: Ttl::DEFAULT };
+        backend.extend(&extend).await.unwrap().expires_at().expect("an end");
+    }
+    assert_eq!(backend.lookup(LookupBy::LockId(&lock_id)).await.unwrap().unwrap().key.as_str(), "s/");
+    assert_eq!(backend.release(&lock_id).await.unwrap(), ReleaseOutcome::Released);
+    assert_eq!(fields(&project.name, "locks/s"), None);
 }
 
 #[tokio::test]

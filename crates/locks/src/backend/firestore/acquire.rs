@@ -1,6 +1,6 @@
 //! Takes a key: reads its two documents, decides, and replaces both if neither has changed meanwhile.
 
-use leasehold_core::{Fence, LockCode, LockRecord};
+use leasehold_core::{Class, Fence, LockCode, LockRecord, Timestamp};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
@@ -28,9 +28,24 @@ struct Found {
 
 pub(super) async fn acquire(backend: &FirestoreBackend, request: &AcquireRequest) -> Result<AcquireOutcome> {
     let place = backend.names.place(&request.key)?;
-    if place.is_nested && !backend.known.has_room(backend.now()) {
+    if !place.is_nested {
+        return take(backend, request, &place).await;
+    }
+    if !backend.known.has_room(backend.now()) {
         return Err(too_many());
     }
+    let answer = take(backend, request, &place).await;
+    let is_ours = match &answer {
+        Ok(outcome) => matches!(outcome, AcquireOutcome::Acquired(_)),
+        Err(error) => error.class() == Class::Indeterminate,
+    };
+    if !is_ours {
+        backend.known.forget_of(&request.lock_id, &request.key);
+    }
+    answer
+}
+
+async fn take(backend: &FirestoreBackend, request: &AcquireRequest, place: &Place) -> Result<AcquireOutcome> {
     let mut attempts = backend.attempts(OPERATION);
     let asked_at = Instant::now();
     // One at a time for a key within this process: at most one of them can win, and Firestore makes writes to one
@@ -43,12 +58,12 @@ pub(super) async fn acquire(backend: &FirestoreBackend, request: &AcquireRequest
     let mut first_count = None;
     loop {
         let read_from = Instant::now();
-        let found = read(backend, request, &place).await;
+        let found = read(backend, request, place).await;
         let count = found.as_ref().ok().map(|found| found.count);
         let holder = found.as_ref().ok().and_then(|found| Some(found.lock.as_ref()?.record.lock_id));
         first_count = first_count.or(count);
         let outcome = match found {
-            Ok(found) => decide(backend, request, &place, found).await,
+            Ok(found) => decide(backend, request, place, found).await,
             Err(failure) => Err(failure),
         };
         if let (Ok(outcome @ AcquireOutcome::Held { .. }), Some(holder)) = (&outcome, holder) {
@@ -73,7 +88,9 @@ async fn read(backend: &FirestoreBackend, request: &AcquireRequest, place: &Plac
     let [lock, counter] = backend.read_in_time(OPERATION, [&place.lock, &place.counter]).await?;
     let foreign = |_| Failure::foreign(OPERATION, &request.key);
     let of_lock_id = match backend.known.get(&request.lock_id) {
-        Some(known) if known.key != request.key => find(backend, OPERATION, &request.lock_id).await?.pop(),
+        Some(known) if known.key != request.key => {
+            find(backend, OPERATION, &request.lock_id).await?.holds.pop()
+        }
         _ => None,
     };
     Ok(Found {
@@ -101,13 +118,28 @@ async fn decide(
         }
         Decision::Answer(refused) => return Ok(refused),
         Decision::Write(record) => {
+            if place.is_nested {
+                // Its answer may be lost, and no query would find it then.
+                remember(backend, place, &record, None, now);
+            }
             let version = write(backend, place, &found, &record).await?;
             (record, version)
         }
     };
-    let known = Known { key: record.key.clone(), version, expires_at: record.expires_at };
-    backend.known.remember(record.lock_id, known, now, place.is_nested);
+    remember(backend, place, &record, version, now);
     Ok(AcquireOutcome::Acquired(rules::grant(&record)))
+}
+
+fn remember(
+    backend: &FirestoreBackend,
+    place: &Place,
+    record: &LockRecord,
+    version: Option<Version>,
+    now: Timestamp,
+) {
+    let (key, name, expires_at) = (record.key.clone(), place.lock.clone(), record.expires_at);
+    let known = Known { key, name, version, expires_at };
+    backend.known.remember(record.lock_id, known, now, place.is_nested);
 }
 
 async fn write(

@@ -36,12 +36,15 @@ pub(super) struct Client {
     timeout: Duration,
 }
 
-/// Documents in the order they were asked for, and when they were read by Firestore's clock.
+/// What was read or written, and when by Firestore's clock.
 #[derive(Debug)]
-pub(super) struct Read<const N: usize> {
-    pub(super) documents: [Option<Document>; N],
+pub(super) struct Done<T> {
+    pub(super) what: T,
     pub(super) at: Option<Timestamp>,
 }
+
+/// Documents in the order they were asked for.
+pub(super) type Documents<const N: usize> = [Option<Document>; N];
 
 enum Credentials {
     /// The emulator takes this for the owner of the project, to whom no rules apply.
@@ -51,6 +54,18 @@ enum Credentials {
 
 impl Client {
     pub(super) async fn connect(config: &Config, database: &str) -> Result<Client> {
+        if config.timeout.is_zero() || config.timeout > Config::TIMEOUT_MAX {
+            let reason = format!(
+                "timeout: must be more than 0s and at most {:?}, is {:?}",
+                Config::TIMEOUT_MAX,
+                config.timeout
+            );
+            return Err(Error::Store {
+                operation: CONNECT,
+                lock_code: LockCode::InvalidArgument,
+                source: reason.into(),
+            });
+        }
         let (endpoint, credentials) = match &config.target {
             Target::Emulator(address) => {
                 (Endpoint::from_shared(format!("http://{address}")), Credentials::Owner)
@@ -58,7 +73,11 @@ impl Client {
             Target::Google { credentials_file } => {
                 let provider: Arc<dyn TokenProvider> = match credentials_file {
                     Some(path) => Arc::new(CustomServiceAccount::from_file(path).map_err(no_credentials)?),
-                    None => gcp_auth::provider().await.map_err(no_credentials)?,
+                    // It asks the machine it runs on, if that is one of Google's, and waits for the answer for ever.
+                    None => tokio::time::timeout(config.timeout, gcp_auth::provider())
+                        .await
+                        .map_err(refused(LockCode::NetworkTimeout))?
+                        .map_err(no_credentials)?,
                 };
                 (google(), Credentials::Google(provider))
             }
@@ -86,7 +105,7 @@ impl Client {
     }
 
     /// Reads documents at one time, the latest. Locks nothing.
-    pub(super) async fn get<const N: usize>(&self, names: [&str; N]) -> Result<Read<N>, Status> {
+    pub(super) async fn get<const N: usize>(&self, names: [&str; N]) -> Result<Done<Documents<N>>, Status> {
         let asked = BatchGetDocumentsRequest {
             database: self.database.clone(),
             documents: names.iter().map(|name| (*name).to_owned()).collect(),
@@ -96,14 +115,14 @@ impl Client {
         self.timed(async {
             let request = self.request(asked).await?;
             let mut answers = self.grpc.clone().batch_get_documents(request).await?.into_inner();
-            let mut read = Read { documents: [const { None }; N], at: None };
+            let mut read = Done { what: [const { None }; N], at: None };
             while let Some(answer) = answers.message().await? {
                 read.at = answer.read_time.map(timestamp).or(read.at);
                 if let Some(Got::Found(document)) = answer.result {
                     let slot = names.iter().position(|name| *name == document.name);
                     let slot =
                         slot.ok_or_else(|| Status::internal("a document was found that was not asked for"))?;
-                    read.documents[slot] = Some(document);
+                    read.what[slot] = Some(document);
                 }
             }
             Ok(read)
@@ -112,7 +131,11 @@ impl Client {
     }
 
     /// Finds documents below `parent`, as of now. Locks nothing.
-    pub(super) async fn query(&self, parent: &str, query: StructuredQuery) -> Result<Vec<Document>, Status> {
+    pub(super) async fn query(
+        &self,
+        parent: &str,
+        query: StructuredQuery,
+    ) -> Result<Done<Vec<Document>>, Status> {
         let asked = RunQueryRequest {
             parent: parent.to_owned(),
             query_type: Some(QueryType::StructuredQuery(query)),
@@ -121,9 +144,10 @@ impl Client {
         self.timed(async {
             let request = self.request(asked).await?;
             let mut answers = self.grpc.clone().run_query(request).await?.into_inner();
-            let mut found = Vec::new();
+            let mut found = Done { what: Vec::new(), at: None };
             while let Some(answer) = answers.message().await? {
-                found.extend(answer.document);
+                found.at = answer.read_time.map(timestamp).or(found.at);
+                found.what.extend(answer.document);
             }
             Ok(found)
         })
@@ -131,12 +155,13 @@ impl Client {
     }
 
     /// Does all the writes or none: each has its condition. Gives the new version of each document.
-    pub(super) async fn commit(&self, writes: Vec<Write>) -> Result<Vec<Option<Version>>, Status> {
+    pub(super) async fn commit(&self, writes: Vec<Write>) -> Result<Done<Vec<Option<Version>>>, Status> {
         let asked = CommitRequest { database: self.database.clone(), writes, ..CommitRequest::default() };
         self.timed(async {
             let request = self.request(asked).await?;
             let answer = self.grpc.clone().commit(request).await?.into_inner();
-            Ok(answer.write_results.into_iter().map(|result| result.update_time).collect())
+            let versions = answer.write_results.into_iter().map(|result| result.update_time).collect();
+            Ok(Done { what: versions, at: answer.commit_time.map(timestamp) })
         })
         .await
     }
@@ -226,6 +251,15 @@ mod tests {
         let config = Config::new("p").emulator(address.to_string());
         let error = Client::connect(&config, "projects/p/databases/(default)").await.unwrap_err();
         assert_eq!(error.code(), "lock.unavailable");
+    }
+
+    #[tokio::test]
+    async fn timeout_beyond_its_limits_is_rejected() {
+        for timeout in [Duration::ZERO, Duration::MAX, Config::TIMEOUT_MAX + Duration::from_nanos(1)] {
+            let config = Config::new("p").emulator("127.0.0.1:1").timeout(timeout);
+            let error = Client::connect(&config, "projects/p/databases/(default)").await.unwrap_err();
+            assert_eq!(error.code(), "lock.rejected", "{timeout:?}");
+        }
     }
 
     #[tokio::test]

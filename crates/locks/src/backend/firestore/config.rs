@@ -34,6 +34,8 @@ impl Config {
     pub const DEFAULT_DATABASE: &str = "(default)";
     /// How long one call of the store may take, and after which no call is made again.
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+    /// The longest such time.
+    pub const TIMEOUT_MAX: Duration = Duration::from_secs(3_600);
 
     /// Google's Firestore in this project, with the credentials of the environment: the file that
     /// `GOOGLE_APPLICATION_CREDENTIALS` names, those of `gcloud`, or those of the machine.
@@ -80,7 +82,8 @@ impl Config {
         Config { skew_check, ..self }
     }
 
-    /// How long one call of the store may take, and after which no call is made again.
+    /// How long one call of the store may take, and after which no call is made again; more than nothing and at most
+    /// [`Config::TIMEOUT_MAX`], which is looked at when a connection is made.
     #[must_use]
     pub fn timeout(self, timeout: Duration) -> Self {
         Config { timeout, ..self }

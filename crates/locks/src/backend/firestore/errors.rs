@@ -114,16 +114,20 @@ impl Said {
     fn by(status: &Status) -> Said {
         let text = match status.code() {
             // Quotes what it finds invalid, which may be a key.
-            Code::InvalidArgument => String::new(),
+            Code::InvalidArgument | Code::AlreadyExists => String::new(),
             _ if is_transport(status) => status.source().map(chain).unwrap_or_default(),
-            _ => match status.message().split_once(DOCUMENTS) {
-                Some((before, _)) => format!("{before}{DOCUMENTS}…"),
-                None => status.message().to_owned(),
-            },
+            _ => without_names(status.message()),
         };
         let text = if text.is_empty() { text } else { format!(": {text}") };
         Said { status: name(status.code()), text }
     }
+}
+
+/// Documents are told by their path, or by the emulator as entities.
+fn without_names(message: &str) -> String {
+    let cut =
+        [DOCUMENTS, "entity"].into_iter().filter_map(|mark| Some(message.find(mark)? + mark.len())).min();
+    cut.map_or_else(|| message.to_owned(), |cut| format!("{}…", &message[..cut]))
 }
 
 /// An error with its causes, on one line.
@@ -306,6 +310,21 @@ mod tests {
                 Code::NotFound,
                 format!("No document to update: {path}"),
                 "NOT_FOUND: No document to update: projects/p/databases/d/documents/…",
+            ),
+            (
+                Code::NotFound,
+                "no entity to update: app: \"dev~p\" path < Element { name: \"alice@example.com\" } >".into(),
+                "NOT_FOUND: no entity…",
+            ),
+            (
+                Code::AlreadyExists,
+                "entity already exists: EntityRef[path=/locks/alice@example.com]".into(),
+                "ALREADY_EXISTS",
+            ),
+            (
+                Code::NotFound,
+                "The database (default) does not exist for project p".into(),
+                "NOT_FOUND: The database (default) does not exist for project p",
             ),
             (
                 Code::InvalidArgument,

@@ -1,6 +1,6 @@
 //! Moves the end of a hold: changes one field of its document if that is still as it was when it was judged.
 
-use leasehold_core::Timestamp;
+use leasehold_core::{Refusal, Timestamp};
 
 use super::FirestoreBackend;
 use super::api::{Version, Write, change};
@@ -23,28 +23,33 @@ pub(super) async fn extend(backend: &FirestoreBackend, request: &ExtendRequest) 
     }
 }
 
-/// An earlier attempt that may have been done needs no care here: this one looks again, and either moves the end anew
-/// or finds the hold ended.
+/// An earlier attempt that may have been done needs no care as long as the hold lives: this one looks again, and moves the end
+/// anew.
 async fn attempt(
     backend: &FirestoreBackend,
     request: &ExtendRequest,
     attempts: &Attempts,
 ) -> Result<ExtendOutcome, Failure> {
     if attempts.is_first()
+        && backend.is_clock_steady()
         && let Some(expires_at) = change_unread(backend, request).await?
     {
         return Ok(ExtendOutcome::Extended { expires_at });
     }
-    let found = find(backend, OPERATION, &request.lock_id).await?;
+    // An end that is counted by a clock that is off is not when others see it.
+    let found = find(backend, OPERATION, &request.lock_id).await?.in_time(OPERATION)?;
     let now = backend.now();
     match judge(&request.lock_id, found, now) {
         Owned::Live { held, mut clearing } => {
             let expires_at = now.saturating_add(request.ttl.as_duration());
             clearing.push(change(&held.name, expiry_fields(expires_at), held.version));
             let version = write(backend, clearing).await?;
-            remember(backend, request, Known { key: held.record.key, version, expires_at }, now);
+            let known = Known { key: held.record.key, name: held.name, version, expires_at };
+            remember(backend, request, known, now);
             Ok(ExtendOutcome::Extended { expires_at })
         }
+        // What was read has ended, but an earlier attempt may still come and move that end.
+        Owned::Refused { refusal: Refusal::Expired, .. } if attempts.is_unsure() => Err(Failure::Unresolved),
         Owned::Refused { refusal, clearing } => {
             backend.clear(clearing).await?;
             backend.known.forget(&request.lock_id);
@@ -59,10 +64,10 @@ async fn change_unread(
     backend: &FirestoreBackend,
     request: &ExtendRequest,
 ) -> Result<Option<Timestamp>, Failure> {
-    let Some((place, version, known)) = backend.unchanged(&request.lock_id)? else { return Ok(None) };
+    let Some((version, known)) = backend.unchanged(&request.lock_id) else { return Ok(None) };
     let now = backend.now();
     let expires_at = now.saturating_add(request.ttl.as_duration());
-    match write(backend, vec![change(&place.lock, expiry_fields(expires_at), version)]).await {
+    match write(backend, vec![change(&known.name, expiry_fields(expires_at), version)]).await {
         Ok(version) => {
             remember(backend, request, Known { version, expires_at, ..known }, now);
             Ok(Some(expires_at))

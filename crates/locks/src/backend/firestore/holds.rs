@@ -14,6 +14,8 @@ const LEN_MAX: usize = 10_000;
 #[derive(Debug, Clone)]
 pub(super) struct Known {
     pub(super) key: Key,
+    /// The document. A peer may have put it elsewhere than we would put the key.
+    pub(super) name: String,
     /// As long as the document has this version, nobody took over, extended or ended the hold.
     pub(super) version: Option<Version>,
     pub(super) expires_at: Timestamp,
@@ -43,6 +45,14 @@ impl KnownHolds {
 
     pub(super) fn forget(&self, lock_id: &LockId) {
         self.0.lock().by_lock_id.remove(lock_id);
+    }
+
+    /// Forgets what was remembered of a hold of this key, and none of another key.
+    pub(super) fn forget_of(&self, lock_id: &LockId, key: &Key) {
+        let mut inner = self.0.lock();
+        if inner.by_lock_id.get(lock_id).is_some_and(|known| known.key == *key) {
+            inner.by_lock_id.remove(lock_id);
+        }
     }
 
     /// Whether one more fits, after those that ended by themselves are forgotten.
@@ -84,6 +94,7 @@ mod tests {
     fn known(expires_at: i64) -> Known {
         Known {
             key: Key::parse("k").unwrap(),
+            name: "locks/k".to_owned(),
             version: Some(Version { seconds: 1, nanos: 0 }),
             expires_at: Timestamp::from_millis(expires_at),
         }

@@ -172,7 +172,7 @@ async fn finding(client: &Client, names: &Names) -> Result<(), Hindrance> {
 }
 
 async fn holds(client: &Client, names: &Names) -> Result<Holds, Hindrance> {
-    let documents = client.query(&names.root, after(names.locks(), None, HOLDS_MAX)).await?;
+    let documents = client.query(&names.root, after(names.locks(), None, HOLDS_MAX)).await?.what;
     let mut holds = Holds { are_more: documents.len() == HOLDS_MAX, ..Holds::default() };
     let now = SystemClock.now();
     let mut looked_at = 0;
@@ -195,7 +195,9 @@ async fn holds(client: &Client, names: &Names) -> Result<Holds, Hindrance> {
 
 /// A hold that ended since it was read has a counter all the same: counters are never deleted.
 async fn has_counter(client: &Client, names: &Names, held: &Held) -> Result<bool, Hindrance> {
-    let [counter] = client.get([&names.place(&held.record.key)?.counter]).await?.documents;
+    // A key that is not taken here is one of a peer that allows it, and so is its counter.
+    let Ok(place) = names.place(&held.record.key) else { return Ok(true) };
+    let [counter] = client.get([&place.counter]).await?.what;
     let given = counter.and_then(|counter| count(&counter).ok());
     Ok(given.is_some_and(|given| given >= held.record.fence.as_u64()))
 }

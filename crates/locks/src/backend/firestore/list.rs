@@ -47,7 +47,7 @@ async fn read(
     loop {
         let query = after(backend.names.locks(), cursor, read_len);
         match backend.client.query(&backend.names.root, query).await {
-            Ok(documents) => return Ok(documents),
+            Ok(found) => return Ok(found.what),
             Err(status) => attempts.after(Failure::of_read(status)).await?,
         }
     }

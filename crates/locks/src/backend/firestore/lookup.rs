@@ -8,6 +8,7 @@ use super::FirestoreBackend;
 use super::documents::{Held, held};
 use super::errors::Failure;
 use super::owned::{Owned, clear, find, judge};
+use super::skew::Skewed;
 use crate::backend::rules;
 use crate::{LookupBy, Result};
 
@@ -20,7 +21,7 @@ pub(super) async fn lookup(backend: &FirestoreBackend, by: LookupBy<'_>) -> Resu
     let mut attempts = backend.attempts(OPERATION);
     loop {
         let found = match by {
-            LookupBy::Key(key) => of_key(backend, OPERATION, key).await.map(|found| {
+            LookupBy::Key(key) => of_key(backend, OPERATION, key).await.map(|(found, _)| {
                 found.map(|held| held.record).filter(|record| rules::live(record, backend.now()))
             }),
             LookupBy::LockId(lock_id) => find(backend, OPERATION, lock_id).await.map(|found| {
@@ -43,10 +44,11 @@ pub(super) async fn is_locked(backend: &FirestoreBackend, key: &Key) -> Result<b
     let mut attempts = backend.attempts(OPERATION);
     loop {
         match of_key(backend, OPERATION, key).await {
-            Ok(None) => return Ok(false),
-            Ok(Some(held)) => {
+            Ok((None, _)) => return Ok(false),
+            Ok((Some(held), measured)) => {
                 let now = backend.now();
-                if backend.cleanup_in_is_locked && is_long_ended(&held, now) {
+                // To a clock that is off a live hold may have ended long ago.
+                if backend.cleanup_in_is_locked && measured.is_ok() && is_long_ended(&held, now) {
                     clean_up(backend, &held).await;
                 }
                 return Ok(rules::live(&held.record, now));
@@ -60,10 +62,11 @@ async fn of_key(
     backend: &FirestoreBackend,
     operation: &'static str,
     key: &Key,
-) -> Result<Option<Held>, Failure> {
+) -> Result<(Option<Held>, Result<(), Skewed>), Failure> {
     let place = backend.names.place(key)?;
-    let [found] = backend.read([&place.lock]).await?;
-    found.map(held).transpose().map_err(|_| Failure::foreign(operation, key))
+    let ([found], measured) = backend.read_and_measure([&place.lock]).await?;
+    let found = found.map(held).transpose().map_err(|_| Failure::foreign(operation, key))?;
+    Ok((found, measured))
 }
 
 fn is_long_ended(held: &Held, now: Timestamp) -> bool {

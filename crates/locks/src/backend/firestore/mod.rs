@@ -35,12 +35,12 @@ use leasehold_core::{Clock, Key, KeyHash, LockId, LockRecord, SystemClock, TIME_
 pub use skew::SkewCheck;
 use tokio::sync::Mutex;
 
-use self::api::{Document, Version, Write};
+use self::api::{Document, StructuredQuery, Version, Write};
 use self::attempts::Attempts;
 use self::client::Client;
 use self::errors::Failure;
 use self::holds::{Known, KnownHolds};
-use self::names::{Names, Place};
+use self::names::Names;
 use self::skew::{SkewGauge, Skewed};
 use self::turn::Turn;
 use super::{Capabilities, LockBackend, TimeAuthority};
@@ -108,11 +108,6 @@ impl FirestoreBackend {
         Attempts::new(operation, self.timeout)
     }
 
-    /// Reads documents. A clock that is off is only worth a warning here: who releases must not be held up by it.
-    async fn read<const N: usize>(&self, names: [&str; N]) -> Result<[Option<Document>; N], Failure> {
-        Ok(self.read_and_measure(names).await?.0)
-    }
-
     /// Reads documents to decide whether a hold has ended. With a clock that is off, that would be a guess.
     async fn read_in_time<const N: usize>(
         &self,
@@ -124,19 +119,40 @@ impl FirestoreBackend {
         Ok(documents)
     }
 
+    /// Reads documents, and tells whether our clock may judge them. Who releases must not be held up by one that is off.
     async fn read_and_measure<const N: usize>(
         &self,
         names: [&str; N],
     ) -> Result<([Option<Document>; N], Result<(), Skewed>), Failure> {
         let sent = self.clock.now();
         let read = self.client.get(names).await.map_err(Failure::of_read)?;
-        let times = read.at.map(|at| [sent, at, self.clock.now()]);
-        let measured = times.map_or(Ok(()), |times| self.skew.measure(times, self.clock.instant()));
-        Ok((read.documents, measured))
+        Ok((read.what, self.measure(sent, read.at)))
+    }
+
+    async fn query_and_measure(
+        &self,
+        query: StructuredQuery,
+    ) -> Result<(Vec<Document>, Result<(), Skewed>), Failure> {
+        let sent = self.clock.now();
+        let found = self.client.query(&self.names.root, query).await.map_err(Failure::of_read)?;
+        Ok((found.what, self.measure(sent, found.at)))
     }
 
     async fn commit(&self, writes: Vec<Write>) -> Result<Vec<Option<Version>>, Failure> {
-        self.client.commit(writes).await.map_err(Failure::of_commit)
+        let sent = self.clock.now();
+        let committed = self.client.commit(writes).await.map_err(Failure::of_commit)?;
+        // It is done, whatever the clocks say; who comes next hears of it.
+        let _too_late = self.measure(sent, committed.at);
+        Ok(committed.what)
+    }
+
+    fn measure(&self, sent: Timestamp, done: Option<Timestamp>) -> Result<(), Skewed> {
+        done.map_or(Ok(()), |done| self.skew.measure([sent, done, self.clock.now()], self.clock.instant()))
+    }
+
+    /// Whether our clock may judge without being compared with Firestore's first.
+    fn is_clock_steady(&self) -> bool {
+        self.skew.is_steady(self.clock.now(), self.clock.instant())
     }
 
     /// Deletes ended duplicates, if there are any.
@@ -147,13 +163,10 @@ impl FirestoreBackend {
         Ok(())
     }
 
-    /// The live hold that this process wrote last under the lock id, with its place and version.
-    fn unchanged(&self, lock_id: &LockId) -> Result<Option<(Place, Version, Known)>> {
-        let Some(known) = self.known.get(lock_id).filter(|known| known.is_live(self.now())) else {
-            return Ok(None);
-        };
-        let place = self.names.place(&known.key)?;
-        Ok(known.version.map(|version| (place, version, known)))
+    /// The live hold that this process wrote last under the lock id, with its version.
+    fn unchanged(&self, lock_id: &LockId) -> Option<(Version, Known)> {
+        let known = self.known.get(lock_id).filter(|known| known.is_live(self.now()))?;
+        Some((known.version?, known))
     }
 }
 

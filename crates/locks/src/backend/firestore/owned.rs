@@ -9,6 +9,7 @@ use super::api::{
 };
 use super::documents::{Held, LOCK_ID, held, text};
 use super::errors::Failure;
+use super::skew::Skewed;
 use crate::Result;
 use crate::backend::rules;
 
@@ -24,38 +25,53 @@ pub(super) enum Owned {
     Refused { refusal: Refusal, clearing: Vec<Write> },
 }
 
+/// The documents with a lock id.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) holds: Vec<Held>,
+    /// Whether our clock may judge them.
+    pub(super) measured: Result<(), Skewed>,
+}
+
+impl Found {
+    /// The same, unless our clock is too far off to judge.
+    pub(super) fn in_time(self, operation: &'static str) -> Result<Found> {
+        self.measured.map_err(|skewed| skewed.into_error(operation))?;
+        Ok(Found { holds: self.holds, measured: Ok(()) })
+    }
+}
+
 /// Reads the documents with this lock id: the one where this process put it, or whatever a query finds.
 pub(super) async fn find(
     backend: &FirestoreBackend,
     operation: &'static str,
     lock_id: &LockId,
-) -> Result<Vec<Held>, Failure> {
+) -> Result<Found, Failure> {
     if let Some(known) = backend.known.get(lock_id) {
-        let place = backend.names.place(&known.key)?;
-        let [found] = backend.read([&place.lock]).await?;
+        let ([found], measured) = backend.read_and_measure([&known.name]).await?;
         let found = found.map(held).transpose().map_err(|_| Failure::foreign(operation, &known.key))?;
-        return Ok(found.into_iter().collect());
+        return Ok(Found { holds: found.into_iter().collect(), measured });
     }
-    let documents =
-        backend.client.query(&backend.names.root, by_lock_id(backend.names.locks(), lock_id)).await;
-    let documents = documents.map_err(Failure::of_read)?;
-    let found: Vec<Held> = documents.into_iter().filter_map(|document| held(document).ok()).collect();
-    if found.len() > 1 {
+    let query = by_lock_id(backend.names.locks(), lock_id);
+    let (documents, measured) = backend.query_and_measure(query).await?;
+    let holds: Vec<Held> = documents.into_iter().filter_map(|document| held(document).ok()).collect();
+    if holds.len() > 1 {
         let lock_id_hash = lock_id.lock_id_hash();
-        tracing::warn!(%lock_id_hash, documents = found.len(), "several documents have one lock id");
+        tracing::warn!(%lock_id_hash, documents = holds.len(), "several documents have one lock id");
     }
-    Ok(found)
+    Ok(Found { holds, measured })
 }
 
 /// Judges what was found. Of several documents the single live one counts; with more than one live there is no
-/// telling whose it is, and none is touched.
-pub(super) fn judge(lock_id: &LockId, found: Vec<Held>, now: Timestamp) -> Owned {
-    let are_several = found.len() > 1;
+/// telling whose it is, and none is touched. A clock that is off clears nothing away: what it takes for ended may live.
+pub(super) fn judge(lock_id: &LockId, found: Found, now: Timestamp) -> Owned {
+    let Found { holds: found, measured } = found;
+    let may_clear = found.len() > 1 && measured.is_ok();
     let refusal_of = |held: &Held| rules::refusal(lock_id, Some(&held.record), now);
     let only = found.first().map_or(Refusal::NotFound, |held| refusal_of(held).unwrap_or(Refusal::NotFound));
     let (mut live, ended): (Vec<Held>, Vec<Held>) =
         found.into_iter().partition(|held| refusal_of(held).is_none());
-    let clearing = if are_several {
+    let clearing = if may_clear {
         ended.iter().filter(|held| refusal_of(held) == Some(Refusal::Expired)).map(clear).collect()
     } else {
         Vec::new()
@@ -106,8 +122,16 @@ mod tests {
         Held { name: name.into(), version: Version { seconds: 1, nanos: 0 }, record }
     }
 
-    fn judged(lock_id: &LockId, found: Vec<Held>) -> (Option<String>, Option<Refusal>, usize) {
-        match judge(lock_id, found, Timestamp::from_millis(NOW)) {
+    fn judged(lock_id: &LockId, holds: Vec<Held>) -> (Option<String>, Option<Refusal>, usize) {
+        judged_by(Ok(()), lock_id, holds)
+    }
+
+    fn judged_by(
+        measured: Result<(), Skewed>,
+        lock_id: &LockId,
+        holds: Vec<Held>,
+    ) -> (Option<String>, Option<Refusal>, usize) {
+        match judge(lock_id, Found { holds, measured }, Timestamp::from_millis(NOW)) {
             Owned::Live { held, clearing } => (Some(held.name), None, clearing.len()),
             Owned::Refused { refusal, clearing } => (None, Some(refusal), clearing.len()),
         }
@@ -130,6 +154,14 @@ mod tests {
             assert_eq!(judged(&ours, found), (Some("live".into()), None, 1));
         }
         assert_eq!(judged(&ours, vec![ended.clone(), ended]), (None, Some(Refusal::Expired), 2));
+    }
+
+    #[test]
+    fn clock_that_is_off_clears_nothing_away() {
+        let ours = LockId::generate().unwrap();
+        let found = vec![held("live", ours, 1_000), held("ended", ours, -5_000)];
+        let skewed = Skewed { by: std::time::Duration::from_secs(9), direction: "ahead of" };
+        assert_eq!(judged_by(Err(skewed), &ours, found), (Some("live".into()), None, 0));
     }
 
     #[test]

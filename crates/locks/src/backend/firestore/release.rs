@@ -52,8 +52,8 @@ async fn attempt(
 /// Whether the hold could be ended without reading it first: it is ours, and the version proves that nothing happened to
 /// it since we wrote it.
 async fn delete_unread(backend: &FirestoreBackend, lock_id: &LockId) -> Result<bool, Failure> {
-    let Some((place, version, known)) = backend.unchanged(lock_id)? else { return Ok(false) };
-    match backend.commit(vec![delete(&place.lock, version)]).await {
+    let Some((version, known)) = backend.unchanged(lock_id) else { return Ok(false) };
+    match backend.commit(vec![delete(&known.name, version)]).await {
         Ok(_) => {
             backend.hub.freed(known.key.key_hash());
             Ok(true)

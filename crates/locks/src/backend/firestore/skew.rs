@@ -10,7 +10,7 @@ use crate::{Error, Result};
 
 /// From this difference on, somebody should look at the clock.
 const ALERT: Duration = Duration::from_millis(200);
-/// From this difference on, nothing is acquired: two such clients could be a whole tolerance apart.
+/// From this difference on, nothing is acquired or extended: two such clients could be a whole tolerance apart.
 const REFUSE: Duration = Duration::from_millis(500);
 /// One warning says it all for so long.
 const QUIET: Duration = Duration::from_secs(60);
@@ -18,7 +18,7 @@ const QUIET: Duration = Duration::from_secs(60);
 /// What to do when our clock and Firestore's disagree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SkewCheck {
-    /// Warn from 200 ms on; from 500 ms on, refuse to connect and to acquire.
+    /// Warn from 200 ms on; from 500 ms on, refuse to connect, to acquire and to extend, and clear nothing away.
     #[default]
     Refuse,
     /// Do nothing. For tests that move the clock.
@@ -31,8 +31,8 @@ pub enum SkewCheck {
     "the local clock is {by:?} or more {direction} Firestore's; less than {REFUSE:?} is needed to judge expiry"
 )]
 pub(super) struct Skewed {
-    by: Duration,
-    direction: &'static str,
+    pub(super) by: Duration,
+    pub(super) direction: &'static str,
 }
 
 impl Skewed {
@@ -41,23 +41,39 @@ impl Skewed {
     }
 }
 
-/// Compares the clocks on every read, at no cost: Firestore says when it read.
+/// Compares the clocks on every read and write, at no cost: Firestore says when it was.
 #[derive(Debug)]
 pub(super) struct SkewGauge {
     check: SkewCheck,
     warned_at: Mutex<Option<Instant>>,
+    /// Both our clocks, as they were when the last comparison found nothing wrong.
+    agreed_at: Mutex<Option<(Timestamp, Instant)>>,
 }
 
 impl SkewGauge {
     pub(super) fn new(check: SkewCheck) -> Self {
-        SkewGauge { check, warned_at: Mutex::new(None) }
+        SkewGauge { check, warned_at: Mutex::new(None), agreed_at: Mutex::new(None) }
     }
 
-    /// Judges one read: ours when it was sent, Firestore's when it read, ours when the answer came.
-    pub(super) fn measure(&self, [sent, read, received]: [Timestamp; 3], at: Instant) -> Result<(), Skewed> {
-        let Some(skewed) = skew(sent, read, received).filter(|_| self.check == SkewCheck::Refuse) else {
-            return Ok(());
+    /// Judges one call: ours when it was sent, Firestore's when it was done, ours when the answer came.
+    pub(super) fn measure(&self, [sent, done, received]: [Timestamp; 3], at: Instant) -> Result<(), Skewed> {
+        let measured = self.judge(skew(sent, done, received), at);
+        *self.agreed_at.lock() = measured.is_ok().then_some((received, at));
+        measured
+    }
+
+    /// Whether our clock went on as time did since the clocks agreed: one that was set meanwhile must be compared anew before
+    /// anything is judged by it.
+    pub(super) fn is_steady(&self, now: Timestamp, at: Instant) -> bool {
+        let went_on = |(agreed, then): (Timestamp, Instant)| {
+            let due = agreed.saturating_add(at.saturating_duration_since(then));
+            now.saturating_since(due).max(due.saturating_since(now)) < REFUSE
         };
+        self.check == SkewCheck::Ignore || self.agreed_at.lock().is_some_and(went_on)
+    }
+
+    fn judge(&self, skewed: Option<Skewed>, at: Instant) -> Result<(), Skewed> {
+        let Some(skewed) = skewed.filter(|_| self.check == SkewCheck::Refuse) else { return Ok(()) };
         if skewed.by >= ALERT && self.may_warn(at) {
             let (millis, direction) = (skewed.by.as_millis(), skewed.direction);
             tracing::warn!(millis, direction, "the local clock is far from Firestore's");
@@ -111,6 +127,21 @@ mod tests {
     fn time_on_the_way_is_not_skew() {
         judged(SkewCheck::Refuse, [1_000, 4_000, 9_000]).unwrap();
         judged(SkewCheck::Refuse, [1_000, 1_509, 1_010]).unwrap();
+    }
+
+    #[test]
+    fn clock_is_steady_while_it_goes_on_as_time_does() {
+        let (gauge, at) = (SkewGauge::new(SkewCheck::Refuse), Instant::now());
+        let (now, second) =
+            (|millis: i64| Timestamp::from_millis(1_000_000 + millis), Duration::from_secs(1));
+        assert!(!gauge.is_steady(now(0), at), "nothing was compared");
+        gauge.measure([now(-10), now(-5), now(0)], at).unwrap();
+        for (millis, is_steady) in [(1_000, true), (1_499, true), (1_500, false), (501, true), (500, false)] {
+            assert_eq!(gauge.is_steady(now(millis), at + second), is_steady, "{millis}");
+        }
+        gauge.measure([now(500), now(0), now(510)], at).unwrap_err();
+        assert!(!gauge.is_steady(now(0), at), "the clocks disagreed");
+        assert!(SkewGauge::new(SkewCheck::Ignore).is_steady(now(0), at));
     }
 
     #[test]
