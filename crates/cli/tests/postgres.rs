@@ -14,12 +14,30 @@ mod state_commands;
 
 use audit::{Blow, audit, blows};
 use leasehold_testkit::postgres::{Cluster, Settings};
+use leasehold_txn::tokio_postgres::{self, NoTls};
+use served::Server;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn killed_server_loses_nothing_and_hands_out_nothing_twice() {
     let cluster = Cluster::start(Settings::durable()).expect("starts");
     audit(&cluster.url("postgres"), Blow::Kill, blows(5), |_| {}).await;
+}
+
+/// Who waits for the server to be well and then asks for a lock finds the table.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn server_is_not_well_before_it_made_its_lock_tables() {
+    let database = Cluster::shared().database().await;
+    let (holder, connection) = tokio_postgres::connect(database.url(), NoTls).await.expect("connects");
+    tokio::spawn(connection);
+    let hold = "SELECT pg_advisory_lock(hashtext('leasehold.setup'))";
+    holder.execute(hold, &[]).await.expect("nobody makes tables now");
+    let server = Server::start_on(database.url(), &[]);
+    assert_eq!(server.run(&["health"]).code, 4, "queues can be read, and locks have no table");
+    holder.execute("SELECT pg_advisory_unlock_all()", &[]).await.expect("goes on");
+    server.run(&["health", "--timeout", "60s"]).ok();
+    server.json(&["lock", "acquire", "billing"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -7,6 +7,7 @@ mod config;
 mod config_file;
 mod connections;
 mod error;
+mod first_tries;
 mod location;
 mod observed_locks;
 mod process_metrics;

@@ -16,6 +16,7 @@ use leasehold_queue::{
 };
 use leasehold_txn::{Pool, Registry};
 
+use crate::first_tries::{FirstTries, FirstTry};
 use crate::observed_locks::ObservedLocks;
 use crate::reply::Reply;
 use crate::routes::{Bodies, LongAnswers};
@@ -55,6 +56,7 @@ pub(crate) struct Faces {
     pub(crate) test_clock: crate::test_hooks::TestClock,
     /// A backend whose tables may have to be made.
     unprepared: Option<Unprepared>,
+    first_tries: FirstTries,
     /// To be made once the store can be reached.
     configured_queues: Arc<[QueueConfig]>,
 }
@@ -129,6 +131,7 @@ impl Services {
             bodies: Bodies::new(&config.limits, config.timeouts.body),
             long_answers: LongAnswers::new(&config.limits),
             unprepared,
+            first_tries: FirstTries::new(),
             configured_queues: config.queues.queues.clone().into(),
         })))
     }
@@ -166,11 +169,20 @@ impl Services {
         Ok(permitted?)
     }
 
-    /// Whether the records of queues can be read now, wherever they are, and the store answers. The reason goes to the
-    /// log, not to whoever asked.
+    /// Whether the records of queues can be read now, wherever they are, the store answers, and what is made at the start was
+    /// tried. The reason goes to the log, not to whoever asked.
     pub(crate) async fn is_healthy(&self) -> bool {
-        let (has_records, has_store) = tokio::join!(self.has_records(), self.store.is_healthy());
-        has_records && has_store
+        let (has_records, has_store, has_tried) =
+            tokio::join!(self.has_records(), self.store.is_healthy(), self.has_tried());
+        has_records && has_store && has_tried
+    }
+
+    async fn has_tried(&self) -> bool {
+        let tried = tokio::time::timeout(CHECK_TIMEOUT, self.first_tries.done()).await;
+        if tried.is_err() {
+            tracing::warn!(timeout = ?CHECK_TIMEOUT, "what is made at the start is still being made");
+        }
+        tried.is_ok()
     }
 
     async fn has_records(&self) -> bool {
@@ -208,30 +220,38 @@ impl Services {
     }
 
     async fn prepare_locks(&self) {
-        let Some(backend) = &self.unprepared else { return };
+        let mut first = self.first_tries.one();
+        let Some(backend) = &self.unprepared else { return first.tried() };
         while let Err(error) = backend.set_up().await {
+            first.tried();
             log_unprepared("the lock tables are not ready; trying again", error.code(), &error);
             tokio::time::sleep(PREPARE_PAUSE).await;
         }
+        first.tried();
     }
 
     async fn prepare_access(&self) {
+        let mut first = self.first_tries.one();
         while let Err(error) = self.access.bootstrap().await {
+            first.tried();
             log_unprepared("the access store is not ready; trying again", error.code(), &error);
             tokio::time::sleep(PREPARE_PAUSE).await;
         }
+        first.tried();
     }
 
     /// Dead queues before those that name them, whatever the order of the file.
     async fn make_queues(&self) {
         let (plain, with_dead): (Vec<_>, Vec<_>) =
             self.configured_queues.iter().partition(|queue| queue.change.dead_queue.is_none());
+        let mut first = self.first_tries.one();
         for queue in plain.into_iter().chain(with_dead) {
-            self.make_queue(queue).await;
+            self.make_queue(queue, &mut first).await;
         }
+        first.tried();
     }
 
-    async fn make_queue(&self, queue: &QueueConfig) {
+    async fn make_queue(&self, queue: &QueueConfig, first: &mut FirstTry<'_>) {
         loop {
             let (name, change) = (queue.name.clone(), queue.change.clone());
             let created =
@@ -245,6 +265,7 @@ impl Services {
                     return;
                 }
                 Err(error) => {
+                    first.tried();
                     log_unprepared("a configured queue is not made yet; trying again", error.code(), &error);
                     tokio::time::sleep(PREPARE_PAUSE).await;
                 }

@@ -36,7 +36,8 @@ enum Status {
     Fail,
 }
 
-/// `GET /health`: whether queues can be read and the store answers, as health+json; 503 when not.
+/// `GET /health`: whether queues can be read, the store answers and what is made at the start was tried, as health+json; 503
+/// when not.
 pub(super) async fn health(State(services): State<Services>) -> Response {
     let healthy = services.is_healthy().await;
     let (code, status) = match healthy {

@@ -41,7 +41,7 @@ async fn worker_may_do_its_work_and_nothing_else() {
     close_the_door(&server).await;
 
     let produce =
-        |queue: &str| json!({"queue_name": queue, "request_timeout": "1s", "items": [{"utf8": "x"}]});
+        |queue: &str| json!({"queue_name": queue, "request_timeout": "30s", "items": [{"utf8": "x"}]});
     assert_eq!(with_key(&server, &key, "/v1/queue.produce", produce("q")).await.status, 200);
     for (path, body) in [
         ("/v1/queue.produce", produce("elsewhere")),

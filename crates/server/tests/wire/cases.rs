@@ -53,7 +53,7 @@ pub(crate) async fn item_goes_through_produce_lease_and_complete(server: Running
     );
     assert!(items[0]["lease_deadline"].is_string());
     let complete =
-        json!({"queue_name": "q1", "partition": 0, "request_timeout": "1s", "ids": [id(&items[0])]});
+        json!({"queue_name": "q1", "partition": 0, "request_timeout": "30s", "ids": [id(&items[0])]});
     assert_eq!(server.done("/v1/queue.complete", complete.clone()).await, json!({"code": 200}));
     let (code, message) = server.refused("/v1/queue.complete", complete).await;
     assert_eq!((code, message), (400, format!("invalid storage id; '{}' does not exist", id(&items[0]))));
@@ -82,7 +82,7 @@ pub(crate) async fn protobuf_goes_in_and_out_and_json_is_the_default_answer(serv
         queue_name: "q1".to_owned(),
         batch_size: 1,
         client_id: "c".to_owned(),
-        request_timeout: "1s".to_owned(),
+        request_timeout: "30s".to_owned(),
         ..Default::default()
     };
     let both = protobuf().header("accept", "application/protobuf; q=1");
@@ -339,7 +339,7 @@ pub(crate) async fn deleted_queue_does_not_come_back_with_its_items(server: Runn
 pub(crate) async fn stored_items_look_as_clients_expect(server: Running) {
     server.queue("q").await;
     server.produce("q", &["a"]).await;
-    let later = json!({"queue_name": "q", "request_timeout": "1s", "items": [{"utf8": "b", "enqueue_at": "2100-01-01T00:00:00.5Z"}]});
+    let later = json!({"queue_name": "q", "request_timeout": "30s", "items": [{"utf8": "b", "enqueue_at": "2100-01-01T00:00:00.5Z"}]});
     server.done("/v1/queue.produce", later).await;
     let listed = server.done("/v1/storage/items.list", json!({"queue_name": "q"})).await;
     let item = &listed["items"][0];
@@ -391,7 +391,7 @@ pub(crate) async fn extended_and_retried_items_behave(server: Running) {
     server.produce("q", &["a", "b"]).await;
     let first = server.lease("q", "c", 1).await;
     let extend =
-        json!({"queue_name": "q", "ids": [id(&first[0])], "request_timeout": "1s", "lease_timeout": "30m"});
+        json!({"queue_name": "q", "ids": [id(&first[0])], "request_timeout": "30s", "lease_timeout": "30m"});
     let extended = server.done("/v1/queue.extend", extend.clone()).await;
     assert!(
         extended["lease_deadline"].as_str().expect("text")

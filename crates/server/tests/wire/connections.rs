@@ -215,9 +215,9 @@ async fn produce_limits_are_the_configured_ones() {
 async fn nine_items(server: &Running) -> serde_json::Value {
     server.queue("q").await;
     let items = vec![json!({"utf8": "x".repeat(4_000)}); 9];
-    let produce = json!({"queue_name": "q", "request_timeout": "1s", "items": items});
+    let produce = json!({"queue_name": "q", "request_timeout": "30s", "items": items});
     assert_eq!(server.post("/v1/queue.produce", produce).await.status, 200);
-    json!({"queue_name": "q", "client_id": "c", "batch_size": 9, "request_timeout": "1s"})
+    json!({"queue_name": "q", "client_id": "c", "batch_size": 9, "request_timeout": "30s"})
 }
 
 #[tokio::test]
