@@ -1,6 +1,7 @@
 //! Runs a helper program (`initdb`, `cp`, `apt-get`) with a limit in time, and looks at processes.
 
 use std::{
+    io::ErrorKind,
     path::Path,
     process::{Command, Stdio},
     sync::mpsc::channel,
@@ -22,13 +23,22 @@ pub(crate) fn run(command: &mut Command, limit: Duration) -> Result<String> {
     let failed = |output: String| Error::Program { program: name.clone(), output };
     let (reader, writer) = std::io::pipe().map_err(|error| failed(error.to_string()))?;
     let twin = writer.try_clone().map_err(|error| failed(error.to_string()))?;
-    let spawned = command.stdin(Stdio::null()).stdout(writer).stderr(twin).spawn();
+    command.stdin(Stdio::null()).stdout(writer).stderr(twin);
+    let deadline = Instant::now() + limit;
+    let spawned = loop {
+        match command.spawn() {
+            // Just written here, and open for writing still in a fork that another thread makes of us.
+            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy && Instant::now() < deadline => {
+                thread::sleep(POLL);
+            }
+            spawned => break spawned,
+        }
+    };
     // The command keeps its copies of the pipe's writing end, and the reader below waits for the last to close.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = spawned.map_err(|error| failed(error.to_string()))?;
     let (sender, output) = channel();
     thread::spawn(move || sender.send(std::io::read_to_string(reader).unwrap_or_default()));
-    let deadline = Instant::now() + limit;
     let status = loop {
         match child.try_wait() {
             Ok(Some(status)) => break status,

@@ -29,7 +29,8 @@ impl Jobs {
         let stores =
             vec![NamedStore { name: "dsql".to_owned(), affinity: 1.0, store: Arc::new(fixture.store()) }];
         let queues = Arc::new(DsqlQueues::new(fixture.pool(), &StoreConfig::default()));
-        let engine = Engine::new(Config { limits, ..Config::default() }, queues, stores);
+        let config = Config { limits, storage_timeout: PATIENCE, ..Config::default() };
+        let engine = Engine::new(config, queues, stores);
         let queue: QueueName = "jobs".parse().expect("a name");
         let change = QueueChange {
             lease_timeout: Duration::from_secs(600),

@@ -149,11 +149,12 @@ async fn write_that_arrives_after_a_takeover_is_fenced() {
 
     let late = first.item("late");
     let trigger = Trigger::Request(late.id.to_string().into_bytes());
-    let delayed = proxy.add(Rule::on(trigger).then(Action::Delay(Duration::from_millis(700))));
+    let delayed = proxy.add(Rule::on(trigger).then(Action::Hold));
     let write = tokio::spawn(async move { first.owner.produce(&[late]).await });
     delayed.fired().await;
     let mut second = fixture.store().partition(&partition("orders"));
     assert_eq!(second.open().await.expect("open").counts.ready, 1);
+    delayed.let_go();
     is_fenced(tokio::time::timeout(PATIENCE, write).await.expect("ends").expect("no panic"));
     assert_eq!(fixture.number("SELECT count(*) FROM \"items_1buPSdlPil_0\"").await, 1);
 }

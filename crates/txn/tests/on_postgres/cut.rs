@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use leasehold_core::{Class, Deadline};
 use leasehold_testkit::postgres::Cluster;
 use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
@@ -108,22 +109,24 @@ async fn connection_known_to_be_dead_is_not_asked_to_commit() {
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn deadline_tells_silence_in_the_body_from_silence_after_commit() {
-    for (at, code) in
-        [("BEGIN", "txn.deadline_passed"), (MIDDLE, "txn.deadline_passed"), (COMMIT, "txn.unknown_outcome")]
-    {
+    let silences =
+        [("BEGIN", "txn.deadline_passed"), (MIDDLE, "txn.deadline_passed"), (COMMIT, "txn.unknown_outcome")];
+    // Each waits for its deadline, so all at once.
+    join_all(silences.map(|(at, code)| async move {
         let fixture = Fixture::start().await;
         let proxy = FaultProxy::start(Cluster::shared().address()).await.unwrap();
         let pool = Pool::new(fixture.config_through(&proxy).size_max(1)).unwrap();
         // A first connection, so that the deadline is not spent on connecting.
         leasehold_txn::Statement::read(TEST, "SELECT 1").query(&pool, &eager(1), &[]).await.unwrap();
         let rule = proxy.add(Rule::on(Trigger::Request(at.as_bytes().to_vec())).then(Action::Blackhole));
-        let policy = Policy::none().until(Deadline::after(Duration::from_millis(300)));
+        let policy = Policy::none().until(Deadline::after(Duration::from_secs(3)));
         let error = write_both(&pool, &policy).await.unwrap_err();
         assert_eq!((error.code(), rule.count()), (code, 1), "{at:?}");
         proxy.cut_all();
         fixture.no_session("state <> 'idle'").await;
         assert_eq!(fixture.whole_writes().await, 0);
-    }
+    }))
+    .await;
 }
 
 #[tokio::test]

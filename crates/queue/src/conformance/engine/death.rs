@@ -1,7 +1,7 @@
 //! Items that die, and where they go.
 
 use super::faulty::Fault;
-use super::served::{HOUR, LATE, MINUTE, SECOND, Served, name, payloads, queue_change, words};
+use super::served::{HOUR, LATE, MINUTE, PATIENCE, SECOND, Served, name, payloads, queue_change, words};
 use crate::conformance::Harness;
 use crate::store::Counts;
 use crate::{ImportItem, NewItem, QueueChange, QueueInfo, RetryItem, RetryRequest};
@@ -26,7 +26,7 @@ pub async fn item_declared_dead_moves_to_the_dead_queue<H: Harness>(served: &mut
         payload: "p".into(),
         enqueue_at: None,
     };
-    served.produce_items("jobs", vec![item], SECOND).await.expect("produce");
+    served.produce_items("jobs", vec![item], PATIENCE).await.expect("produce");
     let leased = served.lease("jobs", 1).await;
     served.advance(SECOND);
     served.retry("jobs", &leased, Some(served.after(HOUR)), true).await.expect("retry");

@@ -30,7 +30,7 @@ pub async fn produce_times_out_when_every_partition_fails<H: Harness>(served: &m
     served.create_with("jobs", |queue| queue.requested_partitions = 2).await;
     served.faults.everything(None, Fault::Unavailable);
     let started = Instant::now();
-    let answer = served.try_produce("jobs", &["a"], SHORT).await;
+    let answer = served.try_produce("jobs", &["a"], TAKEN_WITHIN).await;
     assert!(matches!(answer, Err(Error::ProduceTimeout)), "{answer:?}");
     assert!(started.elapsed() < PATIENCE, "{:?}", started.elapsed());
     let answer = served.try_lease("jobs", 1, SHORT).await;
@@ -183,7 +183,7 @@ pub async fn store_that_hangs_does_not_hang_callers<H: Harness>(served: &mut Ser
     let held = served.lease("jobs", 1).await;
     served.faults.everything(None, Fault::Hang);
     let started = Instant::now();
-    let produce = served.try_produce("jobs", &["b"], SHORT).await;
+    let produce = served.try_produce("jobs", &["b"], TAKEN_WITHIN).await;
     assert!(
         matches!(produce, Err(Error::Indeterminate { operation: "produce", .. } | Error::ProduceTimeout)),
         "{produce:?}"
@@ -191,7 +191,7 @@ pub async fn store_that_hangs_does_not_hang_callers<H: Harness>(served: &mut Ser
     let complete = served.complete("jobs", &held).await;
     assert!(matches!(complete, Err(Error::PartitionFailing { .. } | Error::Storage(_))), "{complete:?}");
     assert_eq!(served.partition_stats("jobs").await.counts.leased, 1, "the last known figures");
-    assert!(started.elapsed() < PATIENCE / 2, "{:?}", started.elapsed());
+    assert!(started.elapsed() < PATIENCE, "{:?}", started.elapsed());
     served.faults.heal();
     served.until(|| async { served.partition_stats("jobs").await.failures == 0 }).await;
     served.complete("jobs", &held).await.expect("it is held");

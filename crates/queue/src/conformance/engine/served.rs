@@ -44,6 +44,8 @@ impl<H: Harness> Served<H> {
         let config = Config {
             clock: EngineClock::new(Arc::new(hands.clone())),
             backoff: Backoff { first: Duration::from_millis(20), longest: Duration::from_millis(100) },
+            // Cases whose store does not answer have a time of their own.
+            storage_timeout: PATIENCE,
             ..Config::default()
         };
         let harness = H::start().await;
