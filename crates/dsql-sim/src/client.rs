@@ -3,7 +3,7 @@
 use std::{collections::HashMap, io, sync::Arc, time::Instant};
 
 use bytes::Bytes;
-use leasehold_dsql_sim_core::{Bound, Failure, Prepared, Session, Status, Stop};
+use leasehold_dsql_sim_core::{Bound, Failure, Outcome, Prepared, Session, Status, Stop};
 use tokio::io::{AsyncWriteExt, ReadHalf, WriteHalf, split};
 
 use crate::{
@@ -142,6 +142,7 @@ impl<'a> Client<'a> {
         let (outcomes, stop) = self.session.query(sql).await;
         self.pass_asides();
         for outcome in &outcomes {
+            self.forget_deallocated(outcome);
             self.replies.outcome(outcome);
             if self.replies.buffer.len() > FLUSH_BYTES {
                 self.flush().await?;
@@ -224,7 +225,10 @@ impl<'a> Client<'a> {
             let ran = self.session.run(&portal.prepared, &portal.bound).await;
             self.pass_asides();
             match ran {
-                Ok(outcome) => portal.ran(outcome),
+                Ok(outcome) => {
+                    self.forget_deallocated(&outcome);
+                    portal.ran(outcome);
+                }
                 Err(stop) => return self.stop(stop),
             }
         }
@@ -234,6 +238,14 @@ impl<'a> Client<'a> {
             self.flush().await?;
         }
         Ok(())
+    }
+
+    /// As at PostgreSQL, DEALLOCATE ALL ends what was prepared over the protocol too, but for the statement without a
+    /// name.
+    fn forget_deallocated(&mut self, outcome: &Outcome) {
+        if outcome.is_deallocation() {
+            self.statements.retain(|name, _| name.is_empty());
+        }
     }
 
     async fn sync(&mut self) -> Handled {

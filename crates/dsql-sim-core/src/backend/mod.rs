@@ -8,7 +8,7 @@ mod target;
 
 pub(crate) use connection::{CancelKey, Connection};
 pub use reply::Outcome;
-pub(crate) use reply::{Reply, columns};
+pub(crate) use reply::{DEALLOCATE_ALL, Reply, columns};
 pub use target::{BackingUrl, BackingUrlError};
 
 /// One execution of a statement: what Parse and Bind carry.

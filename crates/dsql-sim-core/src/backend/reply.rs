@@ -15,6 +15,9 @@ pub struct Outcome {
     pub tag: Option<String>,
 }
 
+/// The tag of the statement that ends all prepared ones.
+pub(crate) const DEALLOCATE_ALL: &str = "DEALLOCATE ALL";
+
 /// Everything up to one ReadyForQuery.
 #[derive(Debug, Default)]
 pub(crate) struct Reply {
@@ -36,6 +39,12 @@ impl Outcome {
     #[must_use]
     pub fn tagged(tag: impl Into<String>) -> Outcome {
         Outcome { tag: Some(tag.into()), ..Outcome::default() }
+    }
+
+    /// Whether the client's prepared statements are gone with it.
+    #[must_use]
+    pub fn is_deallocation(&self) -> bool {
+        self.tag.as_deref() == Some(DEALLOCATE_ALL)
     }
 
     /// How many rows the tag says were read or written.

@@ -36,6 +36,8 @@ pub(crate) enum Action {
     Begin,
     Commit,
     Rollback,
+    /// Answered, and not passed on: what is prepared at PostgreSQL is the simulator's own.
+    DeallocateAll,
     /// As it is, in the snapshot of its transaction.
     Read,
     Locking(Locking),
@@ -67,6 +69,7 @@ impl Plan {
             Kind::Begin => Action::Begin,
             Kind::Commit => Action::Commit,
             Kind::Rollback => Action::Rollback,
+            Kind::DeallocateAll => Action::DeallocateAll,
             Kind::Insert | Kind::Update | Kind::Delete | Kind::WritingWith => {
                 Action::Write(write(&parsed, catalogue, schemas).await?)
             }
@@ -83,7 +86,11 @@ impl Plan {
     /// The text that PostgreSQL is asked about when the client asks what the statement takes and gives.
     pub(crate) fn described_sql(&self) -> Option<Arc<str>> {
         match &self.action {
-            Action::Begin | Action::Commit | Action::Rollback | Action::Ddl { makes_job: true, .. } => None,
+            Action::Begin
+            | Action::Commit
+            | Action::Rollback
+            | Action::DeallocateAll
+            | Action::Ddl { makes_job: true, .. } => None,
             Action::Locking(locking) => Some(locking.read.clone()),
             _ => Some(self.parsed.sql.as_str().into()),
         }

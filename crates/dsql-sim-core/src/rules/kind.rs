@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{CreateIndex, Query, Statement, Visit, Visitor};
 
-use super::Kind;
+use super::{Kind, objects};
 
 pub(super) fn of(statement: &Statement) -> Kind {
     match statement {
@@ -21,6 +21,7 @@ pub(super) fn of(statement: &Statement) -> Kind {
         Statement::ShowVariable { .. } => Kind::Show,
         Statement::Explain { .. } | Statement::ExplainTable { .. } => Kind::Explain,
         Statement::Call(_) => Kind::Call,
+        Statement::Deallocate { name, .. } if objects::is_all(name) => Kind::DeallocateAll,
         Statement::CreateTable(_)
         | Statement::CreateView(_)
         | Statement::CreateIndex(_)

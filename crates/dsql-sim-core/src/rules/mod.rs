@@ -80,6 +80,8 @@ pub enum Kind {
     Explain,
     /// `CALL`.
     Call,
+    /// `DEALLOCATE ALL`.
+    DeallocateAll,
     /// Anything else; runs as a read where no rule refuses it.
     Other,
 }

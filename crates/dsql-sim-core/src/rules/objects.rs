@@ -1,6 +1,6 @@
 //! Statements that DSQL does not have at all.
 
-use sqlparser::ast::{ObjectType, Statement, UserDefinedTypeRepresentation};
+use sqlparser::ast::{Ident, ObjectType, Statement, UserDefinedTypeRepresentation};
 
 use super::Level;
 use super::rule::{Confidence, Judged, Rule, Source, Wording};
@@ -142,7 +142,7 @@ pub(super) static UNSUPPORTED: Rule = Rule {
     text: "unsupported statement: {}",
     wording: Wording::Ours,
     sources: &[Source::Documentation, Source::Linter],
-    matches: "LOCK TABLE, DECLARE … CURSOR, PREPARE, MERGE, DO, CREATE POLICY, CREATE RULE, CREATE TABLESPACE, CREATE \
+    matches: "LOCK TABLE, DECLARE … CURSOR, PREPARE, EXECUTE, DEALLOCATE of one name, MERGE, DO, CREATE POLICY, CREATE RULE, CREATE TABLESPACE, CREATE \
               FOREIGN TABLE, ALTER SYSTEM, CLUSTER, REINDEX, CREATE PUBLICATION or SUBSCRIPTION and the like",
     advice: "there is no such statement on DSQL",
     find: |subject| {
@@ -150,6 +150,8 @@ pub(super) static UNSUPPORTED: Rule = Rule {
             Statement::Lock(_) | Statement::LockTables { .. } => "Lock",
             Statement::Declare { .. } => "DeclareCursor",
             Statement::Prepare { .. } => "Prepare",
+            Statement::Execute { .. } => "Execute",
+            Statement::Deallocate { name, .. } if !is_all(name) => "Deallocate",
             Statement::Merge(_) => "Merge",
             Statement::CreatePolicy(_) => "CreatePolicy",
             Statement::CreateServer(_) => "CreateForeignServer",
@@ -164,3 +166,20 @@ pub(super) static UNSUPPORTED: Rule = Rule {
     },
     ..TRUNCATE
 };
+
+/// The facts say nothing of it; passed on, it would end what the simulator has prepared at PostgreSQL.
+pub(super) static DISCARD: Rule = Rule {
+    id: "discard",
+    text: "unsupported statement: Discard",
+    sources: &[Source::Inference],
+    confidence: Confidence::Low,
+    matches: "DISCARD",
+    advice: "use RESET ALL and DEALLOCATE ALL; tell a pool to reset its connections so, or not at all",
+    find: |subject| Found::when(matches!(subject.statement(), Statement::Discard { .. })),
+    ..UNSUPPORTED
+};
+
+/// Whether a DEALLOCATE means all statements: `"all"` would be the name of one.
+pub(super) fn is_all(name: &Ident) -> bool {
+    name.quote_style.is_none() && name.value.eq_ignore_ascii_case("all")
+}

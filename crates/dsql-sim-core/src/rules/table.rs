@@ -63,6 +63,7 @@ pub static RULES: &[&Rule] = &[
     &objects::LISTEN,
     &objects::VACUUM,
     &objects::UNSUPPORTED,
+    &objects::DISCARD,
     &limits::ROW_LIMIT,
     &limits::SIZE_LIMIT,
     &limits::AGE_LIMIT,

@@ -16,7 +16,7 @@ pub use prepare::{Bound, Prepared};
 use transaction::Transaction;
 
 use crate::{
-    backend::{CancelKey, Connection, Outcome},
+    backend::{CancelKey, Connection, DEALLOCATE_ALL, Outcome},
     engine::{Count, Engine, Seat, Shared, Worker},
     failure::{Answered, Failure, Stop},
     faults::{Footprint, Point, Verdict},
@@ -198,6 +198,7 @@ impl Session {
             Action::Begin => return Ok(self.begin(&plan.parsed)),
             Action::Commit => return self.commit().await,
             Action::Rollback => return self.roll_back().await,
+            Action::DeallocateAll => return Ok(Outcome::tagged(DEALLOCATE_ALL)),
             _ => {}
         }
         let footprint = if self.shared().is_control(plan) {

@@ -15,6 +15,8 @@ const AT_BOTH_LEVELS: &[&str] = &[
     "SET application_name TO 'x'",
     "SET TIME ZONE 'UTC'",
     "RESET ALL",
+    "DEALLOCATE ALL",
+    "DEALLOCATE PREPARE ALL",
     "SHOW transaction_isolation",
     "SELECT 1",
     "SELECT * FROM a WHERE id = $1 FOR UPDATE",

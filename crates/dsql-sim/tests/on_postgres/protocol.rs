@@ -65,6 +65,56 @@ async fn locking_read_with_parameters_only_in_its_columns() {
     assert!(told(&error).starts_with("40001"), "{}", told(&error));
 }
 
+/// Pools send it between two users of a connection.
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn after_deallocate_all_a_statement_is_prepared_anew_and_runs() {
+    let fixture = Fixture::start().await;
+    let one = fixture.client().await;
+    one.ok("CREATE TABLE t (id bigint PRIMARY KEY, value bigint)").await;
+    one.ok("INSERT INTO t VALUES (1, 0)").await;
+    let add = "UPDATE t SET value = value + 1 WHERE id = $1";
+    let mut statement = one.client.prepare(add).await.unwrap();
+    assert_eq!(one.client.execute(&statement, &[&1_i64]).await.unwrap(), 1);
+    for deallocate in ["DEALLOCATE ALL", "deallocate prepare all"] {
+        one.ok(deallocate).await;
+        let error = one.client.execute(&statement, &[&1_i64]).await.unwrap_err();
+        assert!(told(&error).starts_with("26000"), "{}", told(&error));
+        statement = one.client.prepare(add).await.unwrap();
+        assert_eq!(one.client.execute(&statement, &[&1_i64]).await.unwrap(), 1);
+    }
+    one.client.execute("DEALLOCATE ALL", &[]).await.unwrap();
+    assert_eq!(one.ok("SELECT value FROM t").await, "3");
+}
+
+/// What a transaction wrote is done again at its COMMIT, by statements that are kept prepared.
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn deallocate_all_in_a_transaction_that_gave_way_takes_nothing_from_it() {
+    let fixture = Fixture::start().await;
+    let (one, two) = (fixture.client().await, fixture.client().await);
+    one.ok("CREATE TABLE t (id bigint PRIMARY KEY, value bigint)").await;
+    one.ok("INSERT INTO t VALUES (1, 0)").await;
+    one.ok("BEGIN").await;
+    one.client.execute("UPDATE t SET value = 1 WHERE id = $1", &[&1_i64]).await.unwrap();
+    two.ok("BEGIN").await;
+    two.ok("UPDATE t SET value = 2 WHERE id = 1").await;
+    two.ok("ROLLBACK").await;
+    one.ok("DEALLOCATE ALL").await;
+    one.ok("COMMIT").await;
+    assert_eq!(two.ok("SELECT value FROM t").await, "1");
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn what_would_end_single_statements_or_the_whole_session_state_is_refused() {
+    let fixture = Fixture::start().await;
+    let one = fixture.client().await;
+    for refused in ["DEALLOCATE leasehold_1", "EXECUTE leasehold_1", "DISCARD ALL", "DISCARD PLANS"] {
+        one.fails(refused, "0A000").await;
+    }
+}
+
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn rows_of_a_portal_come_in_parts() {
