@@ -8,6 +8,8 @@ mod faults;
 mod fixture;
 #[path = "on_postgres/limits.rs"]
 mod limits;
+#[path = "on_postgres/locking.rs"]
+mod locking;
 #[path = "on_postgres/matrix.rs"]
 mod matrix;
 #[path = "on_postgres/model/mod.rs"]

@@ -11,7 +11,7 @@ use sqlparser::{
 
 use super::{
     capture::Capture,
-    names::{Source, folded, sources},
+    names::{Source, factors, folded, source},
 };
 use crate::{
     catalogue::{Table, quoted},
@@ -24,6 +24,8 @@ pub(crate) struct Locking {
     /// The query without its locking clause.
     pub(crate) read: Arc<str>,
     pub(crate) touches: Vec<Touch>,
+    /// What it locks are tables, so that there are touches for all of it.
+    pub(crate) is_stored: bool,
     /// Every column of the primary key is fixed by equality: the documented shape.
     pub(crate) is_keyed: bool,
 }
@@ -39,30 +41,42 @@ pub(crate) struct Touch {
 /// The name of the locked table inside a touch.
 const LOCKED: &str = "leasehold_locked";
 
-/// The locking clauses of a statement, where it has any.
-pub(super) fn clauses(statement: &Statement) -> &[LockClause] {
+/// The query of a statement, where it locks rows.
+pub(super) fn query(statement: &Statement) -> Option<&Query> {
     match statement {
-        Statement::Query(query) => &query.locks,
-        _ => &[],
+        Statement::Query(query) if !query.locks.is_empty() => Some(query),
+        _ => None,
     }
 }
 
-/// The plain tables that the clauses lock, each with the strength.
-pub(super) fn locked(statement: &Statement) -> Vec<(Source, Strength)> {
-    let Statement::Query(query) = statement else { return Vec::new() };
-    let SetExpr::Select(select) = &*query.body else { return Vec::new() };
-    let tables = sources(&select.from);
+/// The tables that the clauses lock, each with the strength; none where one of them locks something else, or nothing.
+pub(super) fn locked(query: &Query) -> Option<Vec<(Source, Strength)>> {
+    let SetExpr::Select(select) = &*query.body else { return None };
     let mut found = Vec::new();
     for clause in &query.locks {
         let strength = match clause.lock_type {
             LockType::KeyShare => Strength::KeyShare,
             _ => Strength::Key,
         };
-        let of = clause.of.as_ref().and_then(|name| name.0.last()?.as_ident().map(folded));
-        let chosen = tables.iter().filter(|table| of.as_ref().is_none_or(|of| is_named(table, of)));
-        found.extend(chosen.map(|table| (table.clone(), strength)));
+        let chosen: Vec<Source> = match clause.of.as_ref().and_then(|name| name.0.last()?.as_ident()) {
+            Some(of) => {
+                factors(&select.from).filter_map(source).filter(|it| is_named(it, &folded(of))).collect()
+            }
+            None => factors(&select.from).map(source).collect::<Option<_>>()?,
+        };
+        if chosen.is_empty() || chosen.iter().any(|source| is_part(query, source)) {
+            return None;
+        }
+        found.extend(chosen.into_iter().map(|source| (source, strength)));
     }
-    found
+    Some(found)
+}
+
+/// Whether the name is that of a `WITH` part, which hides a table of the same name.
+fn is_part(query: &Query, source: &Source) -> bool {
+    let [name] = source.name.0.as_slice() else { return false };
+    let mut parts = query.with.iter().flat_map(|with| &with.cte_tables);
+    parts.any(|part| name.as_ident().is_some_and(|name| folded(name) == folded(&part.alias.name)))
 }
 
 fn is_named(source: &Source, name: &str) -> bool {
@@ -70,8 +84,13 @@ fn is_named(source: &Source, name: &str) -> bool {
 }
 
 impl Locking {
-    /// `tables` are those of [`locked`] that are stored.
-    pub(super) fn new(query: &Query, tables: &[(Source, Strength, Arc<Table>)], fixed: &[String]) -> Locking {
+    /// `tables` are those of [`locked`] that are stored, `is_stored` whether that is all it locks.
+    pub(super) fn new(
+        query: &Query,
+        tables: &[(Source, Strength, Arc<Table>)],
+        is_stored: bool,
+        fixed: &[String],
+    ) -> Locking {
         let is_keyed = tables.iter().all(|(_, _, table)| table.is_keyed_by(fixed));
         let mut read = query.clone();
         read.locks.clear();
@@ -83,7 +102,7 @@ impl Locking {
             }
         });
         let touches = touches.collect();
-        Locking { read: read.to_string().into(), touches, is_keyed }
+        Locking { read: read.to_string().into(), touches, is_stored, is_keyed }
     }
 }
 

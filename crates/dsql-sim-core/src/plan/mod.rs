@@ -7,7 +7,7 @@ mod write;
 
 use std::sync::Arc;
 
-use sqlparser::ast::Statement;
+use sqlparser::ast::{Query, Statement};
 
 pub(crate) use capture::Capture;
 pub(crate) use locking::Locking;
@@ -73,12 +73,13 @@ impl Plan {
             Kind::Insert | Kind::Update | Kind::Delete | Kind::WritingWith => {
                 Action::Write(write(&parsed, catalogue, schemas).await?)
             }
-            Kind::Select if !locking::clauses(&parsed.statement).is_empty() => {
-                Action::Locking(lock(&parsed, catalogue, schemas).await?)
-            }
+            Kind::Select => match locking::query(&parsed.statement) {
+                Some(query) => Action::Locking(lock(&parsed, query, catalogue, schemas).await?),
+                None => Action::Read,
+            },
             Kind::CreateIndex | Kind::Ddl => ddl(&parsed, &oids),
             Kind::Set => Action::Set,
-            Kind::Select | Kind::Show | Kind::Explain | Kind::Call | Kind::Other => Action::Read,
+            Kind::Show | Kind::Explain | Kind::Call | Kind::Other => Action::Read,
         };
         Ok(Plan { parsed, version, tables: oids, action })
     }
@@ -106,22 +107,27 @@ async fn write(parsed: &Parsed, catalogue: &Catalogue, schemas: &[String]) -> Re
     Ok(Write::new(&parsed.sql, &parsed.statement, target.as_ref().zip(table.as_deref())))
 }
 
-async fn lock(parsed: &Parsed, catalogue: &Catalogue, schemas: &[String]) -> Result<Locking, Failure> {
+async fn lock(
+    parsed: &Parsed,
+    query: &Query,
+    catalogue: &Catalogue,
+    schemas: &[String],
+) -> Result<Locking, Failure> {
+    let locked = locking::locked(query);
+    let mut is_stored = locked.is_some();
     let mut tables = Vec::new();
-    for (source, strength) in locking::locked(&parsed.statement) {
+    for (source, strength) in locked.unwrap_or_default() {
         let Some(name) = names::table_name(&source.name) else { continue };
-        if let Some(table) = catalogue.table(&name, schemas).await?.filter(|table| table.is_stored()) {
-            tables.push((source, strength, table));
+        match catalogue.table(&name, schemas).await? {
+            Some(table) if table.is_stored() => tables.push((source, strength, table)),
+            Some(_) => is_stored = false,
+            // That there is no such table, PostgreSQL says itself.
+            None => {}
         }
     }
-    match &parsed.statement {
-        Statement::Query(query) => {
-            let fixed: Vec<String> =
-                rules::locking_reads(parsed).into_iter().flat_map(|read| read.fixed_columns).collect();
-            Ok(Locking::new(query, &tables, &fixed))
-        }
-        _ => Err(Failure::new("XX000", "a locking clause outside a query")),
-    }
+    let fixed: Vec<String> =
+        rules::locking_reads(parsed).into_iter().flat_map(|read| read.fixed_columns).collect();
+    Ok(Locking::new(query, &tables, is_stored, &fixed))
 }
 
 fn ddl(parsed: &Parsed, tables: &[u32]) -> Action {

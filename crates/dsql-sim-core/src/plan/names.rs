@@ -54,12 +54,10 @@ pub(super) struct Source {
     pub(super) qualifier: String,
 }
 
-/// The plain tables of a FROM list, joined ones too.
-pub(super) fn sources(from: &[TableWithJoins]) -> Vec<Source> {
-    let joined = from
-        .iter()
-        .flat_map(|item| std::iter::once(&item.relation).chain(item.joins.iter().map(|join| &join.relation)));
-    joined.filter_map(source).collect()
+/// What a FROM list names, joined ones too.
+pub(super) fn factors(from: &[TableWithJoins]) -> impl Iterator<Item = &TableFactor> {
+    from.iter()
+        .flat_map(|item| std::iter::once(&item.relation).chain(item.joins.iter().map(|join| &join.relation)))
 }
 
 /// A plain table.

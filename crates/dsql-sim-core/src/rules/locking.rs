@@ -18,6 +18,8 @@ pub struct LockingRead {
     /// The columns that its condition fixes to one value each, folded as PostgreSQL folds names.
     pub fixed_columns: Vec<String>,
     waits: Option<NonBlock>,
+    /// Its rows are those of the statement, and nothing is written beside it.
+    is_outermost: bool,
 }
 
 /// How much of a row a locking clause claims.
@@ -37,7 +39,7 @@ pub fn locking_reads(parsed: &Parsed) -> Vec<LockingRead> {
 }
 
 impl LockingRead {
-    pub(super) fn of(query: &Query) -> Option<Self> {
+    pub(super) fn of(query: &Query, is_outermost: bool) -> Option<Self> {
         let strength = query.locks.iter().map(|lock| Strength::from(&lock.lock_type)).max()?;
         let select = match &*query.body {
             SetExpr::Select(select) => Some(select),
@@ -48,6 +50,7 @@ impl LockingRead {
             table: select.and_then(|select| only_table(select)),
             fixed_columns: select.and_then(|select| select.selection.as_ref()).map(fixed).unwrap_or_default(),
             waits: query.locks.iter().find_map(|lock| lock.nonblock),
+            is_outermost,
         })
     }
 }
@@ -141,6 +144,36 @@ fn of_strength(subject: &Subject<'_>, refused: impl Fn(Strength) -> bool) -> Vec
     };
     reads.map(place).collect()
 }
+
+/// The engine claims the rows of a statement's own query; of others it would not learn which they are.
+pub(super) static NESTED: Rule = Rule {
+    id: "locking-nested",
+    text: "locking clause such as FOR UPDATE can be applied only on the outermost query",
+    wording: Wording::Ours,
+    strict: false,
+    sources: &[Source::Inference],
+    confidence: Confidence::Low,
+    matches: "a locking clause in a WITH part, a subquery, INSERT … SELECT, a view or EXPLAIN ANALYZE, or beside a WITH part \
+              that writes; DSQL may take it, the simulator could not tell its conflicts",
+    advice: "lock the rows by a query of their own, before, in the same transaction",
+    find: |subject| {
+        let reads = subject.locking.iter().filter(|read| !read.is_outermost);
+        reads.map(|_| Found::words("", &["FOR"])).collect()
+    },
+    ..SINGLE_TABLE
+};
+
+/// For the engine, which knows what is a table.
+pub static LOCKING_TABLE: Rule = Rule {
+    id: "locking-table",
+    text: "locking clause such as FOR UPDATE can be applied only on a stored table",
+    judged: Judged::Engine,
+    matches: "a locking clause on a view, a WITH part, a subquery or a join in brackets; DSQL may take it, the simulator \
+              could not tell its conflicts",
+    advice: "lock the rows of the table itself",
+    find: nothing,
+    ..NESTED
+};
 
 pub(super) static SINGLE_TABLE: Rule = Rule {
     id: "locking-single-table",

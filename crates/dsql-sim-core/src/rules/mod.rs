@@ -30,7 +30,7 @@ use std::str::FromStr;
 
 pub use limits::{AGE_LIMIT, ROW_LIMIT, ROWS_MAX, SIZE_LIMIT};
 pub use lint::{Finding, lint};
-pub use locking::{LOCKING_KEY, LockingRead, Strength, locking_reads};
+pub use locking::{LOCKING_KEY, LOCKING_TABLE, LockingRead, Strength, locking_reads};
 pub use parse::parse;
 pub use rule::{Confidence, Judged, Rule, Source, Wording};
 pub use sqlparser::ast::Statement;

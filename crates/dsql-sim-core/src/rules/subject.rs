@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{
     AlterTableOperation, ColumnDef, DataType, Expr, ObjectName, Query, Select, Spanned, Statement,
-    TableFactor, Visit, Visitor,
+    TableFactor, UtilityOption, Visit, Visitor,
 };
 use sqlparser::tokenizer::Span;
 
 use super::locking::LockingRead;
-use super::{Parsed, Place};
+use super::{Kind, Parsed, Place};
 
 /// A statement, where it stands, and what was seen inside it.
 pub(super) struct Subject<'a> {
@@ -49,9 +49,9 @@ pub(super) enum At {
 
 impl<'a> Subject<'a> {
     pub(super) fn new(parsed: &'a Parsed, place: Place, known: &'a Known) -> Self {
-        let mut seen = Seen::default();
+        let mut seen = Seen { outermost: outermost(parsed), ..Seen::default() };
         let _ = parsed.statement.visit(&mut seen);
-        let Seen { functions, locking, selects_into } = seen;
+        let Seen { functions, locking, selects_into, .. } = seen;
         Subject { parsed, place, known, functions, locking, selects_into }
     }
 
@@ -119,18 +119,36 @@ pub(super) fn last_name(name: &ObjectName) -> String {
     name.0.last().and_then(|part| part.as_ident()).map(folded).unwrap_or_default()
 }
 
+/// The query whose rows are those of the statement. EXPLAIN only looks at it, unless it is to be run.
+fn outermost(parsed: &Parsed) -> Option<&Query> {
+    match &parsed.statement {
+        Statement::Query(query) if parsed.kind == Kind::Select => Some(query),
+        Statement::Explain { statement, analyze: false, options, .. } => match &**statement {
+            Statement::Query(query) if !options.iter().flatten().any(is_analyze) => Some(query),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn is_analyze(option: &UtilityOption) -> bool {
+    option.name.value.eq_ignore_ascii_case("analyze")
+}
+
 #[derive(Default)]
-struct Seen {
+struct Seen<'a> {
+    outermost: Option<&'a Query>,
     functions: Vec<(String, Span)>,
     locking: Vec<LockingRead>,
     selects_into: Vec<Span>,
 }
 
-impl Visitor for Seen {
+impl Visitor for Seen<'_> {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
-        self.locking.extend(LockingRead::of(query));
+        let is_outermost = self.outermost.is_some_and(|outermost| std::ptr::eq(outermost, query));
+        self.locking.extend(LockingRead::of(query, is_outermost));
         ControlFlow::Continue(())
     }
 

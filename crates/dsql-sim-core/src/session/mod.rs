@@ -193,7 +193,7 @@ impl Session {
             return Err(Failure::aborted().into());
         }
         self.check_rules(&plan.parsed)?;
-        self.check_lock(plan)?;
+        self.check_tables(plan)?;
         match plan.action {
             Action::Begin => return Ok(self.begin(&plan.parsed)),
             Action::Commit => return self.commit().await,
@@ -222,16 +222,16 @@ impl Session {
         rules::check(parsed, config.level, config.is_strict, place).map_err(|refusal| self.refusal(refusal))
     }
 
-    /// The one rule that needs to know the keys of tables.
-    fn check_lock(&self, plan: &Plan) -> Result<(), Failure> {
+    /// The rules that need to know the tables.
+    fn check_tables(&self, plan: &Plan) -> Result<(), Failure> {
+        let Action::Locking(locking) = &plan.action else { return Ok(()) };
         let config = self.engine.config();
-        match &plan.action {
-            Action::Locking(locking)
-                if !locking.is_keyed && rules::LOCKING_KEY.holds(config.level, config.is_strict) =>
-            {
-                Err(self.refusal(rules::LOCKING_KEY.refusal("")))
-            }
-            _ => Ok(()),
+        let judged = [(locking.is_stored, &rules::LOCKING_TABLE), (locking.is_keyed, &rules::LOCKING_KEY)];
+        let broken =
+            judged.iter().find(|(is_kept, rule)| !is_kept && rule.holds(config.level, config.is_strict));
+        match broken {
+            Some((_, rule)) => Err(self.refusal(rule.refusal(""))),
+            None => Ok(()),
         }
     }
 

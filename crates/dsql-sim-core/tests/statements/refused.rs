@@ -52,6 +52,14 @@ const CASES: &[Case] = &[
     case("SELECT * FROM a WHERE id = 1 FOR SHARE", "locking-clause-update-only", NOT, "locking clauses other than FOR UPDATE are not supported", &[OLD]),
     case("SELECT * FROM a WHERE id = 1 FOR NO KEY UPDATE", "locking-clause", NOT, "locking clauses other than FOR UPDATE/FOR KEY SHARE are not supported", BOTH),
     case("WITH x AS (SELECT * FROM a WHERE id = 1 FOR SHARE) SELECT * FROM x", "locking-clause", NOT, "locking clauses other than FOR UPDATE/FOR KEY SHARE are not supported", &[NEW]),
+    // not in the facts: what the simulator could not claim
+    case("WITH x AS (SELECT * FROM a WHERE id = 1 FOR UPDATE) SELECT * FROM x JOIN b ON b.id = x.id", "locking-nested", NOT, "locking clause such as FOR UPDATE can be applied only on the outermost query", BOTH),
+    case("SELECT * FROM b WHERE id IN (SELECT id FROM a WHERE id = 1 FOR UPDATE)", "locking-nested", NOT, "locking clause such as FOR UPDATE can be applied only on the outermost query", BOTH),
+    case("(SELECT * FROM a WHERE id = 1 FOR UPDATE)", "locking-nested", NOT, "locking clause such as FOR UPDATE can be applied only on the outermost query", BOTH),
+    case("INSERT INTO b SELECT * FROM a WHERE id = 1 FOR UPDATE", "locking-nested", NOT, "locking clause such as FOR UPDATE can be applied only on the outermost query", BOTH),
+    case("CREATE VIEW v AS SELECT * FROM a WHERE id = 1 FOR UPDATE", "locking-nested", NOT, "locking clause such as FOR UPDATE can be applied only on the outermost query", BOTH),
+    case("EXPLAIN ANALYZE SELECT * FROM a WHERE id = 1 FOR UPDATE", "locking-nested", NOT, "locking clause such as FOR UPDATE can be applied only on the outermost query", BOTH),
+    case("EXPLAIN (VERBOSE, ANALYZE) SELECT * FROM a WHERE id = 1 FOR UPDATE", "locking-nested", NOT, "locking clause such as FOR UPDATE can be applied only on the outermost query", BOTH),
     // 14: nothing to wait for
     case("SELECT * FROM a WHERE id = 1 FOR UPDATE SKIP LOCKED", "locking-no-wait", NOT, "SKIP LOCKED is not supported in a locking clause", BOTH),
     case("SELECT * FROM a WHERE id = 1 FOR UPDATE NOWAIT", "locking-no-wait", NOT, "NOWAIT is not supported in a locking clause", BOTH),
