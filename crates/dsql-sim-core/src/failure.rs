@@ -129,6 +129,11 @@ impl Failure {
         }
     }
 
+    /// Rows that are there do not fit what was to be made or checked of them.
+    pub(crate) fn is_broken_constraint(&self) -> bool {
+        matches!(self.sqlstate(), "23503" | "23505" | "23514")
+    }
+
     /// Two transactions of the simulator stood in each other's way; nothing is decided.
     pub(crate) fn is_collision(&self) -> bool {
         matches!(self.sqlstate(), "55P03" | "40P01")

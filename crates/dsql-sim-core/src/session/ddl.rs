@@ -9,6 +9,7 @@ use crate::{
     engine::{Entry, Mode, Push, UNDO, Work, Worker},
     failure::{Answered, Failure},
     plan::{Action, Plan},
+    rules::{Parsed, Statement},
 };
 
 const JOB_ID_LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
@@ -46,7 +47,7 @@ impl Session {
         }
         transaction.changes = Some(changes);
         let tag = performed.outcomes.first().and_then(|outcome| outcome.tag.clone());
-        Ok(answer(job_id, tag.unwrap_or_else(|| spoken(&plan.parsed.sql))))
+        Ok(answer(job_id, tag.unwrap_or_else(|| spoken(&plan.parsed))))
     }
 
     /// By itself: done at once.
@@ -64,17 +65,17 @@ impl Session {
             worker.roll_back().await?;
             return match job_id {
                 _ if failure.is_catalogue_race() => Err(Failure::schema_conflict().into()),
-                Some(job_id) if failure.sqlstate() == "23505" => {
-                    let call = job(&job_id, "failed", failure.message(), &plan.parsed.sql);
+                Some(job_id) if failure.is_broken_constraint() => {
+                    let call = job(&job_id, "failed", failure.message(), &plan.parsed);
                     worker.perform(Work { calls: &[call], ..Work::default() }).await?;
-                    Ok(answer(Some(job_id), String::new()))
+                    Ok(answer(Some(job_id), spoken(&plan.parsed)))
                 }
                 _ => Err(failure.into()),
             };
         }
-        let tag = performed.outcomes.first().and_then(|outcome| outcome.tag.clone()).unwrap_or_default();
+        let tag = performed.outcomes.first().and_then(|outcome| outcome.tag.clone());
         self.commit_transaction(&mut worker, transaction).await?;
-        Ok(answer(job_id, tag))
+        Ok(answer(job_id, tag.unwrap_or_else(|| spoken(&plan.parsed))))
     }
 }
 
@@ -85,22 +86,27 @@ fn calls(plan: &Plan) -> (Vec<Call>, Option<String>, Changes) {
     let Action::Ddl { sql, changes, makes_job } = &plan.action else {
         return (Vec::new(), None, None);
     };
-    let mut calls = vec![Call::text(sql)];
+    let mut calls: Vec<Call> = sql.iter().map(|sql| Call::text(sql)).collect();
     let job_id = makes_job.then(new_job_id);
     if let Some(job_id) = &job_id {
-        calls.push(job(job_id, "completed", "", &plan.parsed.sql));
+        calls.push(job(job_id, "completed", "", &plan.parsed));
     }
     (calls, job_id, changes.clone())
 }
 
-/// The index is built by the time its job is listed.
-fn job(job_id: &str, status: &str, details: &str, object: &str) -> Call {
+/// The work is done by the time its job is listed.
+fn job(job_id: &str, status: &str, details: &str, parsed: &Parsed) -> Call {
+    let job_type = match parsed.statement {
+        Statement::AlterTable(_) => "VALIDATE_CONSTRAINT",
+        _ => "INDEX_BUILD",
+    };
     Call::text(&format!(
-        "INSERT INTO sys.jobs (job_id, status, details, object_name) VALUES ({}, {}, {}, {})",
+        "INSERT INTO sys.jobs (job_id, status, details, job_type, object_name) VALUES ({}, {}, {}, {}, {})",
         literal(job_id),
         literal(status),
         literal(details),
-        literal(object)
+        literal(job_type),
+        literal(&parsed.sql)
     ))
 }
 
@@ -110,14 +116,10 @@ fn answer(job_id: Option<String>, tag: String) -> Outcome {
     row.put_u16(1);
     row.put_u32(u32::try_from(job_id.len()).unwrap_or(0));
     row.put_slice(job_id.as_bytes());
-    Outcome {
-        description: Some(job_description()),
-        rows: vec![row.freeze()],
-        tag: Some("CREATE INDEX".into()),
-    }
+    Outcome { description: Some(job_description()), rows: vec![row.freeze()], tag: Some(tag) }
 }
 
-/// The RowDescription of the one column that `CREATE INDEX ASYNC` gives.
+/// The RowDescription of the one column that what makes a job gives.
 pub(super) fn job_description() -> Bytes {
     let mut body = BytesMut::new();
     body.put_u16(1);
@@ -137,14 +139,20 @@ fn new_job_id() -> String {
     bytes.iter().map(|byte| char::from(JOB_ID_LETTERS[usize::from(byte % 32)])).collect()
 }
 
-/// The tag of a DDL that was not tried: its first two words.
-fn spoken(sql: &str) -> String {
-    sql.split_whitespace().take(2).map(str::to_uppercase).collect::<Vec<_>>().join(" ")
+/// The tag of a DDL that PostgreSQL did not answer: that of its kind, else its first two words.
+fn spoken(parsed: &Parsed) -> String {
+    match &parsed.statement {
+        Statement::CreateIndex(_) => "CREATE INDEX".into(),
+        Statement::AwsIamGrant { .. } => "AWS IAM GRANT".into(),
+        Statement::AwsIamRevoke { .. } => "AWS IAM REVOKE".into(),
+        other => other.to_string().split_whitespace().take(2).collect::<Vec<_>>().join(" "),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{new_job_id, spoken};
+    use crate::rules::parse;
 
     #[test]
     fn job_id_is_26_letters_of_base32() {
@@ -158,7 +166,13 @@ mod tests {
     }
 
     #[test]
-    fn tag_of_an_untried_ddl_is_its_first_words() {
-        assert_eq!(spoken("alter  table t add x int"), "ALTER TABLE");
+    fn tag_of_an_untried_ddl_is_that_of_its_kind() {
+        for (sql, tag) in [
+            ("/* op=Add */ alter  table t add x int", "ALTER TABLE"),
+            ("CREATE UNIQUE INDEX ASYNC i ON t (a)", "CREATE INDEX"),
+            ("AWS IAM GRANT r TO 'arn:aws:iam::123456789012:role/x'", "AWS IAM GRANT"),
+        ] {
+            assert_eq!(spoken(&parse(sql).unwrap()[0]), tag, "{sql}");
+        }
     }
 }

@@ -120,3 +120,52 @@ async fn unique_index_over_duplicates_is_a_failed_job() {
     assert_eq!(one.ok(&format!("SELECT status FROM sys.jobs WHERE job_id = '{job}'")).await, "failed");
     one.ok("INSERT INTO t VALUES (3, 0)").await;
 }
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn constraint_is_validated_by_a_job() {
+    let fixture = Fixture::start().await;
+    let (one, _) = two(&fixture).await;
+    one.ok("ALTER TABLE t ADD CONSTRAINT small CHECK (value < 5) NOT VALID").await;
+    let job = one.ok("ALTER TABLE ASYNC t VALIDATE CONSTRAINT small").await;
+    assert_eq!(one.ok(&format!("SELECT status FROM sys.jobs WHERE job_id = '{job}'")).await, "completed");
+    assert_eq!(one.ok("SELECT convalidated FROM pg_constraint WHERE conname = 'small'").await, "t");
+    one.ok("ALTER TABLE t ADD CONSTRAINT high CHECK (value > 5) NOT VALID").await;
+    let row = one.client.query_one("ALTER TABLE ASYNC t VALIDATE CONSTRAINT high", &[]).await.unwrap();
+    let status = format!("SELECT status FROM sys.jobs WHERE job_id = '{}'", row.get::<_, &str>("job_id"));
+    assert_eq!(one.ok(&status).await, "failed");
+    assert_eq!(one.ok("SELECT convalidated FROM pg_constraint WHERE conname = 'high'").await, "f");
+    one.fails("ALTER TABLE ASYNC t VALIDATE CONSTRAINT missing", "42704").await;
+    one.fails("ALTER TABLE ASYNC t ADD COLUMN note text", "42601").await;
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn index_of_dsqls_own_method_is_built() {
+    let fixture = Fixture::start().await;
+    let (one, _) = two(&fixture).await;
+    let job = one.ok("CREATE INDEX ASYNC by_value ON t USING btree_index (value)").await;
+    assert_eq!(one.ok(&format!("SELECT status FROM sys.jobs WHERE job_id = '{job}'")).await, "completed");
+    one.client.query_one("CREATE INDEX ASYNC again ON t USING btree_index (value)", &[]).await.unwrap();
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn grant_to_an_iam_principal_is_a_change_of_the_catalogue() {
+    let fixture = Fixture::start().await;
+    let (one, ddl) = two(&fixture).await;
+    let arn = "'arn:aws:iam::123456789012:role/x'";
+    one.ok("BEGIN").await;
+    one.ok("SELECT value FROM t").await;
+    ddl.ok(&format!("AWS IAM GRANT app TO {arn}")).await;
+    assert_eq!(one.fails("COMMIT", "40001").await, SCHEMA_CONFLICT);
+    ddl.client.execute(&format!("AWS IAM REVOKE app FROM {arn}"), &[]).await.unwrap();
+    ddl.ok("BEGIN").await;
+    ddl.ok(&format!("AWS IAM GRANT app TO {arn}")).await;
+    ddl.fails("GRANT SELECT ON t TO PUBLIC", "0A000").await;
+    ddl.ok("ROLLBACK").await;
+    ddl.ok("BEGIN").await;
+    ddl.ok(&format!("AWS IAM GRANT app TO {arn}")).await;
+    ddl.ok("COMMIT").await;
+    assert_eq!(one.ok("SELECT value FROM t").await, "0");
+}
