@@ -52,6 +52,11 @@ impl Table {
         self.key_columns.iter().any(|key| key == column)
     }
 
+    /// PostgreSQL's name for the type of a column.
+    pub(crate) fn type_of(&self, column: &str) -> Option<&str> {
+        self.columns.iter().find(|found| found.name == column).map(|found| found.kind.as_str())
+    }
+
     /// Whether the column is part of a name by which others may know a row.
     pub(crate) fn is_name(&self, column: &str) -> bool {
         std::iter::once(&self.primary_key).chain(&self.referenced).flatten().any(|name| name == column)

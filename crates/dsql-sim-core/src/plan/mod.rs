@@ -50,6 +50,8 @@ pub(crate) enum Action {
         sql: Option<Arc<str>>,
         changes: Option<Vec<u32>>,
         makes_job: bool,
+        /// The type of a column to be indexed that cannot be part of a key.
+        unfit_type: Option<String>,
     },
 }
 
@@ -78,7 +80,7 @@ impl Plan {
                 Some(query) => Action::Locking(lock(&parsed, query, catalogue, schemas).await?),
                 None => Action::Read,
             },
-            Kind::CreateIndex | Kind::Ddl => ddl(&parsed, &oids),
+            Kind::CreateIndex | Kind::Ddl => ddl(&parsed, &tables),
             Kind::Set => Action::Set,
             Kind::Show | Kind::Explain | Kind::Call | Kind::Other => Action::Read,
         };
@@ -132,7 +134,7 @@ async fn lock(
     Ok(Locking::new(query, &tables, is_stored, &fixed))
 }
 
-fn ddl(parsed: &Parsed, tables: &[u32]) -> Action {
+fn ddl(parsed: &Parsed, tables: &[Arc<Table>]) -> Action {
     let creates = matches!(
         parsed.statement,
         Statement::CreateTable(_)
@@ -144,7 +146,13 @@ fn ddl(parsed: &Parsed, tables: &[u32]) -> Action {
             | Statement::CreateDomain(_)
     );
     // What names no table may still change how tables look: a role's rights, a schema that goes.
-    let changes = (creates || !tables.is_empty()).then(|| tables.to_vec());
+    let changes = (creates || !tables.is_empty()).then(|| tables.iter().map(|table| table.oid).collect());
+    let unfit_type = match (&parsed.statement, tables.first()) {
+        (Statement::CreateIndex(index), Some(table)) => {
+            rules::unfit_type(index, |column| table.type_of(column)).map(str::to_owned)
+        }
+        _ => None,
+    };
     let (sql, makes_job) = match &parsed.statement {
         Statement::CreateIndex(index) if index.r#async => {
             // A method of its own is there only by DSQL's name for it, which the rules have let pass.
@@ -157,7 +165,7 @@ fn ddl(parsed: &Parsed, tables: &[u32]) -> Action {
         Statement::AwsIamGrant { .. } | Statement::AwsIamRevoke { .. } => (None, false),
         _ => (Some(parsed.sql.as_str().into()), false),
     };
-    Action::Ddl { sql, changes, makes_job }
+    Action::Ddl { sql, changes, makes_job, unfit_type }
 }
 
 /// All that `ALTER TABLE ASYNC` does.

@@ -1,7 +1,7 @@
 //! Types that cannot be part of a key.
 
 use sqlparser::ast::{
-    ColumnOption, CreateTable, DataType, Expr, IndexColumn, Spanned, Statement, TableConstraint,
+    ColumnOption, CreateIndex, CreateTable, DataType, Expr, IndexColumn, Spanned, Statement, TableConstraint,
 };
 
 use super::Level;
@@ -11,7 +11,8 @@ use super::types;
 
 const REFUSED: &[&str] = &["bytea", "json", "jsonb"];
 
-pub(super) static KEY_TYPE: Rule = Rule {
+/// A column in a key that cannot be part of one. The engine asks [`unfit_type`] about indexes on tables of the database.
+pub static KEY_TYPE: Rule = Rule {
     id: "key-type",
     sqlstate: "0A000",
     text: "datatype {} is not supported in a key",
@@ -62,7 +63,27 @@ fn in_table(table: &CreateTable) -> Vec<Found> {
 }
 
 fn refused<'a>(column: &IndexColumn, type_of: impl Fn(&str) -> Option<&'a DataType>) -> Option<Found> {
-    let Expr::Identifier(name) = &column.column.expr else { return None };
-    let data_type = types::name(type_of(&folded(name))?);
+    let data_type = types::name(type_of(&plain(column)?)?);
     REFUSED.contains(&data_type.as_str()).then(|| Found::span(data_type, column.column.expr.span()))
+}
+
+/// The first type among the columns of an index that cannot be part of a key. `type_of` knows those of its table.
+pub(crate) fn unfit_type<'a>(
+    index: &CreateIndex,
+    type_of: impl Fn(&str) -> Option<&'a str>,
+) -> Option<&'a str> {
+    let mut types = index.columns.iter().filter_map(|column| type_of(&plain(column)?));
+    types.find(|data_type| REFUSED.contains(data_type))
+}
+
+/// The name of a column that is indexed as it is.
+fn plain(column: &IndexColumn) -> Option<String> {
+    let mut expr = &column.column.expr;
+    while let Expr::Nested(inner) = expr {
+        expr = inner;
+    }
+    match expr {
+        Expr::Identifier(name) => Some(folded(name)),
+        _ => None,
+    }
 }

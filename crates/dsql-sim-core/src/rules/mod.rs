@@ -28,6 +28,8 @@ mod unreadable;
 use std::fmt;
 use std::str::FromStr;
 
+pub use keys::KEY_TYPE;
+pub(crate) use keys::unfit_type;
 pub use limits::{AGE_LIMIT, ROW_LIMIT, ROWS_MAX, SIZE_LIMIT};
 pub use lint::{Finding, lint};
 pub use locking::{LOCKING_KEY, LOCKING_TABLE, LockingRead, Strength, locking_reads};

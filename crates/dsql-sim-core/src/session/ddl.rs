@@ -83,7 +83,7 @@ type Changes = Option<Vec<u32>>;
 
 /// What to run, the id of the job where it makes one, and what it changes.
 fn calls(plan: &Plan) -> (Vec<Call>, Option<String>, Changes) {
-    let Action::Ddl { sql, changes, makes_job } = &plan.action else {
+    let Action::Ddl { sql, changes, makes_job, .. } = &plan.action else {
         return (Vec::new(), None, None);
     };
     let mut calls: Vec<Call> = sql.iter().map(|sql| Call::text(sql)).collect();

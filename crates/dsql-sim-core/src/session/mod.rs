@@ -224,13 +224,20 @@ impl Session {
 
     /// The rules that need to know the tables.
     fn check_tables(&self, plan: &Plan) -> Result<(), Failure> {
-        let Action::Locking(locking) = &plan.action else { return Ok(()) };
+        let judged = match &plan.action {
+            Action::Locking(locking) => vec![
+                (locking.is_stored, &rules::LOCKING_TABLE, ""),
+                (locking.is_keyed, &rules::LOCKING_KEY, ""),
+            ],
+            Action::Ddl { unfit_type: Some(data_type), .. } => {
+                vec![(false, &rules::KEY_TYPE, data_type.as_str())]
+            }
+            _ => return Ok(()),
+        };
         let config = self.engine.config();
-        let judged = [(locking.is_stored, &rules::LOCKING_TABLE), (locking.is_keyed, &rules::LOCKING_KEY)];
-        let broken =
-            judged.iter().find(|(is_kept, rule)| !is_kept && rule.holds(config.level, config.is_strict));
-        match broken {
-            Some((_, rule)) => Err(self.refusal(rule.refusal(""))),
+        let mut broken = judged.iter().filter(|(is_kept, _, _)| !is_kept);
+        match broken.find(|(_, rule, _)| rule.holds(config.level, config.is_strict)) {
+            Some((_, rule, detail)) => Err(self.refusal(rule.refusal(detail))),
             None => Ok(()),
         }
     }

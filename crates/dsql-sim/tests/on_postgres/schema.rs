@@ -112,6 +112,23 @@ async fn asynchronous_index_is_a_job_that_ends() {
 
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn index_on_a_column_that_no_key_may_have_is_refused() {
+    let fixture = Fixture::start().await;
+    let (one, _) = two(&fixture).await;
+    one.ok("CREATE TABLE w (id int PRIMARY KEY, \"Body\" bytea, note jsonb, name text)").await;
+    for (columns, kind) in [("\"Body\"", "bytea"), ("name, note", "jsonb")] {
+        let told = one.fails(&format!("CREATE INDEX ASYNC ON w ({columns})"), "0A000").await;
+        assert_eq!(told, format!("0A000 datatype {kind} is not supported in a key"));
+    }
+    let error = one.client.execute("CREATE UNIQUE INDEX ASYNC ON public.w (note)", &[]).await.unwrap_err();
+    assert!(crate::fixture::told(&error).starts_with("0A000"), "{error}");
+    one.ok("CREATE INDEX ASYNC ON w (name) INCLUDE (\"Body\")").await;
+    one.ok("CREATE INDEX ASYNC ON w ((note ->> 'a'))").await;
+    assert_eq!(one.ok("SELECT count(*) FROM sys.jobs").await, "2");
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn unique_index_over_duplicates_is_a_failed_job() {
     let fixture = Fixture::start().await;
     let (one, _) = two(&fixture).await;
