@@ -1,7 +1,10 @@
 //! `FOR UPDATE` and its kin. Nothing waits on DSQL: a locking read is a claim that is judged at COMMIT.
 
+use std::ops::ControlFlow;
+
 use sqlparser::ast::{
     BinaryOperator, Expr, LockType, NonBlock, ObjectName, Query, Select, SetExpr, TableFactor,
+    visit_expressions,
 };
 
 use super::rule::{Confidence, Judged, Rule, Source, Wording, nothing};
@@ -11,8 +14,8 @@ use super::{Level, Parsed, Place};
 /// A query with a locking clause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockingRead {
-    /// The strongest of its clauses.
-    pub strength: Strength,
+    /// How much each of its clauses claims.
+    pub strengths: Vec<Strength>,
     /// The one table it reads; none where it reads several, or something else than a table.
     pub table: Option<ObjectName>,
     /// The columns that its condition fixes to one value each, folded as PostgreSQL folds names.
@@ -40,13 +43,15 @@ pub fn locking_reads(parsed: &Parsed) -> Vec<LockingRead> {
 
 impl LockingRead {
     pub(super) fn of(query: &Query, is_outermost: bool) -> Option<Self> {
-        let strength = query.locks.iter().map(|lock| Strength::from(&lock.lock_type)).max()?;
+        if query.locks.is_empty() {
+            return None;
+        }
         let select = match &*query.body {
             SetExpr::Select(select) => Some(select),
             _ => None,
         };
         Some(LockingRead {
-            strength,
+            strengths: query.locks.iter().map(|lock| Strength::from(&lock.lock_type)).collect(),
             table: select.and_then(|select| only_table(select)),
             fixed_columns: select.and_then(|select| select.selection.as_ref()).map(fixed).unwrap_or_default(),
             waits: query.locks.iter().find_map(|lock| lock.nonblock),
@@ -96,10 +101,20 @@ fn equated(left: &Expr, right: &Expr) -> Vec<String> {
             left.iter().zip(right).flat_map(|(left, right)| equated(left, right)).collect()
         }
         _ => match (column(left), column(right)) {
-            (Some(name), None) | (None, Some(name)) => vec![name],
+            (Some(name), None) if is_value(right) => vec![name],
+            (None, Some(name)) if is_value(left) => vec![name],
             _ => Vec::new(),
         },
     }
+}
+
+/// Whether it is the same for every row, as far as can be told without knowing what it calls.
+fn is_value(expr: &Expr) -> bool {
+    let found = visit_expressions(expr, |part| match column(part) {
+        Some(_) => ControlFlow::Break(()),
+        None => ControlFlow::Continue(()),
+    });
+    found.is_continue()
 }
 
 fn column(expr: &Expr) -> Option<String> {
@@ -137,12 +152,12 @@ pub(super) static OTHER_CLAUSE_BEFORE_KEY_SHARE: Rule = Rule {
 };
 
 fn of_strength(subject: &Subject<'_>, refused: impl Fn(Strength) -> bool) -> Vec<Found> {
-    let reads = subject.locking.iter().filter(|read| refused(read.strength));
-    let place = |read: &LockingRead| match read.strength {
+    let clauses = subject.locking.iter().flat_map(|read| &read.strengths);
+    let place = |strength: &Strength| match strength {
         Strength::KeyShare => Found::words("", &["FOR", "KEY", "SHARE"]),
         _ => Found::words("", &["FOR", "SHARE"]),
     };
-    reads.map(place).collect()
+    clauses.filter(|strength| refused(**strength)).map(place).collect()
 }
 
 /// The engine claims the rows of a statement's own query; of others it would not learn which they are.
@@ -196,7 +211,8 @@ pub(super) static SINGLE_TABLE: Rule = Rule {
 pub(super) static NO_EQUALITY: Rule = Rule {
     id: "locking-equality",
     text: "locking clause such as FOR UPDATE can be applied only on tables with equality predicates on the key",
-    matches: "a locking clause on a query whose condition fixes no column by equality: ranges, IN, none at all",
+    matches: "a locking clause on a query whose condition fixes no column by equality: ranges, IN, another \
+              column, none at all",
     advice: "name the whole primary key: WHERE a = $1 AND b = $2",
     find: |subject| {
         let reads = subject.locking.iter();

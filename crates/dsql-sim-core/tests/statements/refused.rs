@@ -44,6 +44,9 @@ const CASES: &[Case] = &[
     case("SELECT * FROM a WHERE id IN (1, 2) FOR UPDATE", "locking-equality", NOT, "locking clause such as FOR UPDATE can be applied only on tables with equality predicates on the key", BOTH),
     case("SELECT * FROM a WHERE id = 1 OR id = 2 FOR UPDATE", "locking-equality", NOT, "locking clause such as FOR UPDATE can be applied only on tables with equality predicates on the key", BOTH),
     case("SELECT * FROM a WHERE x = y FOR UPDATE", "locking-equality", NOT, "locking clause such as FOR UPDATE can be applied only on tables with equality predicates on the key", BOTH),
+    case("SELECT * FROM a WHERE id = n + 1 FOR UPDATE", "locking-equality", NOT, "locking clause such as FOR UPDATE can be applied only on tables with equality predicates on the key", BOTH),
+    case("SELECT * FROM a WHERE lower(a.n) = id FOR UPDATE", "locking-equality", NOT, "locking clause such as FOR UPDATE can be applied only on tables with equality predicates on the key", BOTH),
+    case("SELECT * FROM a WHERE (id, part) = (n, coalesce(x, 1)) FOR UPDATE", "locking-equality", NOT, "locking clause such as FOR UPDATE can be applied only on tables with equality predicates on the key", BOTH),
     case("SELECT * FROM a ORDER BY id LIMIT 1 FOR UPDATE", "locking-equality", NOT, "locking clause such as FOR UPDATE can be applied only on tables with equality predicates on the key", BOTH),
     case("SELECT * FROM a WHERE id > 5 FOR KEY SHARE", "locking-equality", NOT, "locking clause such as FOR UPDATE can be applied only on tables with equality predicates on the key", &[NEW]),
     // 12, 13: other clauses
@@ -51,6 +54,8 @@ const CASES: &[Case] = &[
     case("SELECT * FROM a WHERE id = 1 FOR SHARE", "locking-clause", NOT, "locking clauses other than FOR UPDATE/FOR KEY SHARE are not supported", &[NEW]),
     case("SELECT * FROM a WHERE id = 1 FOR SHARE", "locking-clause-update-only", NOT, "locking clauses other than FOR UPDATE are not supported", &[OLD]),
     case("SELECT * FROM a WHERE id = 1 FOR NO KEY UPDATE", "locking-clause", NOT, "locking clauses other than FOR UPDATE/FOR KEY SHARE are not supported", BOTH),
+    case("SELECT * FROM a WHERE id = 1 FOR UPDATE FOR SHARE", "locking-clause", NOT, "locking clauses other than FOR UPDATE/FOR KEY SHARE are not supported", &[NEW]),
+    case("SELECT * FROM a WHERE id = 1 FOR KEY SHARE FOR UPDATE", "locking-clause-update-only", NOT, "locking clauses other than FOR UPDATE are not supported", &[OLD]),
     case("WITH x AS (SELECT * FROM a WHERE id = 1 FOR SHARE) SELECT * FROM x", "locking-clause", NOT, "locking clauses other than FOR UPDATE/FOR KEY SHARE are not supported", &[NEW]),
     // not in the facts: what the simulator could not claim
     case("WITH x AS (SELECT * FROM a WHERE id = 1 FOR UPDATE) SELECT * FROM x JOIN b ON b.id = x.id", "locking-nested", NOT, "locking clause such as FOR UPDATE can be applied only on the outermost query", BOTH),

@@ -21,6 +21,7 @@ const AT_BOTH_LEVELS: &[&str] = &[
     "SELECT 1",
     "SELECT * FROM a WHERE id = $1 FOR UPDATE",
     "SELECT * FROM a WHERE $1 = id FOR UPDATE",
+    "SELECT * FROM a WHERE id = lower($1::text) || '-' FOR UPDATE",
     "SELECT * FROM a x WHERE x.id = 1 AND x.part = 'p' AND n > 3 FOR UPDATE",
     "SELECT * FROM s.a WHERE (id, part) = ($1, $2) FOR UPDATE OF a",
     "WITH x AS (SELECT 1 AS id) SELECT * FROM a WHERE id = 1 AND EXISTS (SELECT 1 FROM x) FOR UPDATE",

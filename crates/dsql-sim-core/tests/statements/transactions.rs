@@ -90,7 +90,7 @@ fn locking_reads_tell_the_table_and_what_is_fixed() {
         .expect("sql");
     let reads = locking_reads(&parsed[0]);
     assert_eq!(reads.len(), 1);
-    assert_eq!(reads[0].strength, Strength::KeyShare);
+    assert_eq!(reads[0].strengths, [Strength::KeyShare]);
     assert_eq!(reads[0].table.as_ref().map(ToString::to_string).as_deref(), Some("s.a"));
     let mut columns = reads[0].fixed_columns.clone();
     columns.sort();
