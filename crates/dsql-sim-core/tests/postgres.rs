@@ -35,6 +35,11 @@ async fn schedule_is_the_order_of_calls() {
     let outcome = two.run(&prepared, &Bound::default()).await.expect("runs");
     assert_eq!(outcome.text_rows(), [[Some("1".to_owned())]]);
     let counters = engine.counters();
-    let counted = [Count::Conflicts, Count::GivenWay, Count::Replays].map(|count| counters.get(count));
-    assert_eq!(counted, [1, 2, 2], "each gave way to the other, and each was done again at its COMMIT");
+    assert_eq!(counters.get(Count::Conflicts), 1);
+    // The second wrote the row that the first held, so the first gave way; the COMMIT of the first needed the row again,
+    // so the second no longer held it then. Each was done again at its COMMIT. How it came to that differs on a machine
+    // that stalls: PostgreSQL's own limits may end a wait before anybody is seen to stand in the way, and then the
+    // second lets go by itself, or the first is done once more. Only 20 stalls in a row would keep all in its place.
+    let (given_way, replays) = (counters.get(Count::GivenWay), counters.get(Count::Replays));
+    assert!(given_way >= 1 && replays >= 2, "{given_way} gave way, {replays} replays");
 }
