@@ -1,7 +1,5 @@
 //! The windows in which a former owner's write could slip in, held open on purpose.
 
-use std::time::Duration;
-
 use leasehold_queue::store::{Change, Pick, StoreError, Verdict};
 use leasehold_queue::{ItemId, ItemIds, Store};
 use leasehold_testkit::postgres::Cluster;
