@@ -46,7 +46,7 @@ fn every_primary_serves_its_slots_and_sends_on_for_others() {
 #[test]
 #[ignore = "needs Redis: cargo xtask test redis"]
 fn replica_takes_over_from_a_killed_primary() {
-    let cluster = Cluster::start(Settings::volatile()).unwrap();
+    let cluster = Cluster::start(Settings::volatile().with("cluster-node-timeout", "1000")).unwrap();
     let asked = cluster.primaries()[1].address();
     let key = (0..)
         .map(|n| format!("key:{n}"))

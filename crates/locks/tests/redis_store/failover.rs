@@ -66,7 +66,14 @@ async fn killed_primary_is_unavailable_in_time_and_its_replica_takes_over() {
 
     let before = request("billing");
     let first = backend.acquire(&before).await.expect("answers").acquired().expect("is free");
-    assert_eq!(raw.ask::<i64>(&["WAIT", "1", "5000"]).await, 1, "the replica has it");
+    assert_eq!(raw.ask::<i64>(&["WAIT", "1", "15000"]).await, 1, "the replica has it");
+    let mut others = Vec::new();
+    for node in cluster.nodes().iter().filter(|node| node.address() != cluster.primaries()[number].address())
+    {
+        others.push(Raw::connect(&node.url()).await);
+    }
+    // Nobody takes over before the test wants it, however long it stands still.
+    dead_after(&others, "600000").await;
     cluster.primaries()[number].kill().expect("killed");
 
     let started = Instant::now();
@@ -74,20 +81,34 @@ async fn killed_primary_is_unavailable_in_time_and_its_replica_takes_over() {
     assert_ne!(error.class(), Class::Rejected, "{error:?}");
     assert!(started.elapsed() < LIMIT, "{:?}", started.elapsed());
 
+    dead_after(&others, "1000").await;
     tokio::task::block_in_place(|| cluster.await_ok()).expect("a replica takes over");
+    let released = answered(async || backend.release(&before.lock_id).await).await;
+    assert!(released.is_released(), "the hold was taken over too");
+    let after = request("billing");
+    let next = answered(async || backend.acquire(&after).await).await.acquired().expect("is free");
+    assert!(next.fence > first.fence);
+}
+
+/// How many milliseconds a node may be silent until these nodes take it for dead.
+async fn dead_after(nodes: &[Raw], millis: &str) {
+    for node in nodes {
+        node.ask::<()>(&["CONFIG", "SET", "cluster-node-timeout", millis]).await;
+    }
+}
+
+/// Asks until there is an answer, as a client does while nodes settle who serves.
+async fn answered<T>(ask: impl AsyncFn() -> leasehold_locks::Result<T>) -> T {
     let started = Instant::now();
-    let released = loop {
-        match backend.release(&before.lock_id).await {
-            Ok(outcome) => break outcome,
+    loop {
+        match ask().await {
+            Ok(answer) => return answer,
             Err(error) => {
                 assert_ne!(error.class(), Class::Rejected, "{error:?}");
                 assert!(started.elapsed() < LIMIT, "{error:?}");
             }
         }
-    };
-    assert!(released.is_released(), "the hold was taken over too");
-    let next = backend.acquire(&request("billing")).await.expect("answers").acquired().expect("is free");
-    assert!(next.fence > first.fence);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -17,8 +17,8 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Starts 3 primaries with a replica each. Blocks for some 2.5 s: a Redis node takes no writes in the first
-    /// 2 s of its life in a cluster.
+    /// Starts 3 primaries with a replica each. Blocks for 2.5 s to 5 s: a Redis node takes no writes in the first
+    /// 2 s of its life in a cluster, and the nodes tell each other of their roles from time to time.
     ///
     /// # Errors
     /// When the programs are missing or the cluster does not come up.
@@ -38,8 +38,8 @@ impl Cluster {
         let settings = settings
             .with("cluster-enabled", "yes")
             .with("cluster-config-file", "nodes.conf")
-            // Failover in seconds instead of the usual quarter of a minute.
-            .with("cluster-node-timeout", "1000")
+            // A node that gets no processor for so long is taken for dead and loses its slots. Who waits for that sets less.
+            .or("cluster-node-timeout", "5000")
             // Otherwise each replica waits 5 s for others to share its first copy with.
             .with("repl-diskless-sync-delay", "0");
         let count = primaries * (1 + replicas_each);

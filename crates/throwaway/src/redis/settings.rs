@@ -29,6 +29,14 @@ impl Settings {
         self
     }
 
+    /// Sets what is not set yet.
+    pub(super) fn or(self, name: &str, value: &str) -> Settings {
+        match self.values.iter().any(|(set, _)| set == name) {
+            true => self,
+            false => self.with(name, value),
+        }
+    }
+
     pub(super) fn words(&self) -> impl Iterator<Item = String> {
         self.values.iter().flat_map(|(name, value)| [format!("--{name}"), value.clone()])
     }
