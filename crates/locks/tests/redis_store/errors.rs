@@ -28,12 +28,11 @@ async fn wrong_password_is_told_and_never_shown() {
     let raw = Raw::connect(&server.url()).await;
     raw.ask::<()>(&["CONFIG", "SET", "requirepass", "hunter2"]).await;
     for url in [server.url(), login(&server, ":wrong")] {
-        let error = RedisBackend::connect(&RedisConfig::new(&url)).await.expect_err("is refused");
+        let error = RedisBackend::connect(&config(&url, "syncguard")).await.expect_err("is refused");
         assert_eq!((error.lock_code(), error.class()), (LockCode::AuthFailed, Class::Rejected), "{error:?}");
         assert!(!format!("{error:?}").contains("wrong@"), "{error:?}");
     }
-    let backend =
-        RedisBackend::connect(&RedisConfig::new(login(&server, ":hunter2"))).await.expect("may come in");
+    let backend = connected(&login(&server, ":hunter2"), "syncguard").await;
     assert!(!format!("{backend:?}").contains("hunter2"), "{backend:?}");
     backend.acquire(&request("billing")).await.expect("answers").acquired().expect("is free");
 }
@@ -118,9 +117,11 @@ async fn busy_server_is_rate_limited_or_late_and_then_works() {
 #[tokio::test]
 #[ignore = "needs Redis: cargo xtask test redis"]
 async fn too_many_clients_are_unavailable() {
-    let server = started(Settings::volatile().with("maxclients", "1"));
+    let server = started(Settings::volatile());
     let raw = Raw::connect(&server.url()).await;
-    let error = RedisBackend::connect(&RedisConfig::new(server.url())).await.expect_err("is full");
+    // Who is in stays in. From the start it would keep out this one too, while whoever saw the server start is still leaving.
+    raw.ask::<()>(&["CONFIG", "SET", "maxclients", "1"]).await;
+    let error = RedisBackend::connect(&config(&server.url(), "syncguard")).await.expect_err("is full");
     assert_eq!(error.class(), Class::Unavailable, "{error:?}");
     assert_eq!(raw.ask::<String>(&["PING"]).await, "PONG");
 }

@@ -9,7 +9,7 @@ use leasehold_locks::{Error, ExtendRequest, LockBackend, LookupBy, ReleaseOutcom
 use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
 use leasehold_testkit::redis::{Server, Settings};
 
-use super::raw::{LIMIT, Raw, config, connected, key, request, ttl};
+use super::raw::{LIMIT, Raw, TIMEOUT, connected, key, request, ttl};
 
 struct Store {
     proxy: FaultProxy,
@@ -20,16 +20,10 @@ struct Store {
 
 impl Store {
     async fn start() -> Store {
-        Store::with_timeout(Duration::from_secs(5)).await
-    }
-
-    async fn with_timeout(timeout: Duration) -> Store {
         let server = Server::shared();
         let proxy = FaultProxy::start(server.address()).await.expect("a proxy");
         let prefix = server.prefix();
-        let url = format!("redis://{}", proxy.address());
-        let config = RedisConfig { timeout, ..config(&url, &prefix) };
-        let backend = RedisBackend::connect(&config).await.expect("Redis is there");
+        let backend = connected(&format!("redis://{}", proxy.address()), &prefix).await;
         let store = Store { proxy, backend, raw: Raw::connect(&server.url()).await, prefix };
         store.warm_up().await;
         store
@@ -104,14 +98,19 @@ async fn lost_reply_to_release_and_extend_is_unknown_and_to_lookup_is_not() {
 #[tokio::test]
 #[ignore = "needs Redis: cargo xtask test redis"]
 async fn silent_server_is_given_up_in_time_and_the_next_call_connects_anew() {
-    // The call after it has as long to connect and to be answered.
-    let store = Store::with_timeout(Duration::from_secs(2)).await;
+    let store = Store::start().await;
     let asked = request("billing");
-    store.on_next_script(Action::Blackhole);
-    let started = Instant::now();
-    let error = store.backend.acquire(&asked).await.expect_err("no answer");
+    let silent = store.on_next_script(Action::Blackhole);
+    let started = tokio::time::Instant::now();
+    let (answer, ()) = tokio::join!(store.backend.acquire(&asked), async {
+        silent.fired().await;
+        // Only time can end it now. A clock that is stopped jumps to the next timer as soon as nothing else is to be done.
+        tokio::time::pause();
+    });
+    tokio::time::resume();
+    let (error, waited) = (answer.expect_err("no answer"), started.elapsed());
     assert_eq!(error.class(), Class::Indeterminate, "{error:?}");
-    assert!((Duration::from_secs(2)..LIMIT).contains(&started.elapsed()), "{:?}", started.elapsed());
+    assert!((TIMEOUT..TIMEOUT + LIMIT).contains(&waited), "{waited:?}");
     store.backend.acquire(&asked).await.expect("answers").acquired().expect("is free");
     assert_eq!(store.proxy.accepted(), 2);
 }
@@ -174,8 +173,8 @@ async fn server_that_does_not_answer_connects_is_given_up_in_time() {
         for answer in join_all(asked.iter().map(|asked| backend.acquire(asked))).await {
             assert_eq!(answer.expect_err("no answer").class(), Class::Unavailable);
         }
-        // The other limit is ten seconds.
-        assert!(started.elapsed() < Duration::from_secs(9), "{:?}", started.elapsed());
+        // The other limit is a minute.
+        assert!(started.elapsed() < Duration::from_secs(50), "{:?}", started.elapsed());
     }
 }
 
@@ -260,23 +259,17 @@ async fn caller_that_gives_up_connecting_does_not_keep_others_from_it() {
         tokio::task::yield_now().await;
     }
     let asked = request("billing");
-    {
-        let mut stuck = Box::pin(store.backend.acquire(&asked));
+    loop {
         tokio::select! {
-            answer = &mut stuck => assert!(answer.is_err(), "there is no connection"),
-            () = delayed.fired() => {}
+            // It noticed the cut only by sending into it; the next one has to connect.
+            answer = store.backend.acquire(&asked) => {
+                let error = answer.expect_err("there is no connection");
+                assert_ne!(error.class(), Class::Rejected, "{error:?}");
+            }
+            () = delayed.fired() => break,
         }
     }
-    let again = store.backend.acquire(&asked).await;
-    let again = match again {
-        // The first had noticed the cut only by sending into it; then this one was the first to connect.
-        Err(error) => {
-            assert_ne!(error.class(), Class::Rejected, "{error:?}");
-            store.backend.acquire(&asked).await
-        }
-        answered => answered,
-    };
-    again.expect("answers").acquired().expect("is free");
+    store.backend.acquire(&asked).await.expect("answers").acquired().expect("is free");
 }
 
 #[tokio::test]

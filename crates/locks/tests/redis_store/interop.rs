@@ -345,14 +345,23 @@ async fn cleanup_removes_a_long_ended_hold_with_its_index_and_nothing_else() {
         .await;
         let peer = store.peer_acquires("billing", 5, 60_000).await;
         let index = format!("id:{}", peer.lock_id.as_str());
-        store.raw.ask::<()>(&["PERSIST", &store.named(&index)]).await;
         let entry = store.get("billing").await.expect("is kept");
         let ended = |at: i64| entry.replace(&peer.expires_at.to_string(), &at.to_string());
 
-        // Over, and not for long: it may still be somebody's to be told about.
-        store.set("billing", &ended(peer.acquired_at - 500)).await;
-        store.backend.is_locked(&key("billing")).await.expect("answers");
-        assert!(store.get("billing").await.is_some());
+        // Over, and not for long: it may still be somebody's to be told about. A machine that stands still for a second may
+        // miss that time; nothing but that time keeps it.
+        let mut is_kept = false;
+        for _ in 0..10 {
+            // Both without a ttl.
+            store.set(&index, &store.named("billing")).await;
+            store.set("billing", &ended(store.raw.now().await - 500)).await;
+            store.backend.is_locked(&key("billing")).await.expect("answers");
+            is_kept = store.get("billing").await.is_some();
+            if is_kept {
+                break;
+            }
+        }
+        assert!(is_kept, "removed too soon");
 
         store.set("billing", &ended(peer.acquired_at - 3_000)).await;
         let silent = connected(&Server::shared().url(), &store.prefix).await;

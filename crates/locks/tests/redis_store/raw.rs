@@ -11,13 +11,18 @@ use redis::{FromRedisValue, RedisResult};
 /// Beyond it something hangs.
 pub(crate) const LIMIT: Duration = Duration::from_secs(20);
 
+/// How long an operation may take, and each attempt to connect.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
+
 /// A plain connection.
 pub(crate) struct Raw(MultiplexedConnection);
 
 impl Raw {
     pub(crate) async fn connect(url: &str) -> Raw {
         let client = redis::Client::open(url).expect("a URL");
-        let config = redis::AsyncConnectionConfig::new().set_response_timeout(Some(LIMIT));
+        let config = redis::AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(LIMIT))
+            .set_response_timeout(Some(LIMIT));
         Raw(client.get_multiplexed_async_connection_with_config(&config).await.expect("Redis is there"))
     }
 
@@ -53,8 +58,14 @@ impl Raw {
     }
 }
 
+/// With limits that a machine that stands still for seconds does not reach; a test of the limits sets its own.
 pub(crate) fn config(url: &str, prefix: &str) -> RedisConfig {
-    RedisConfig { key_prefix: KeyPrefix::parse(prefix).expect("a prefix"), ..RedisConfig::new(url) }
+    RedisConfig {
+        key_prefix: KeyPrefix::parse(prefix).expect("a prefix"),
+        timeout: TIMEOUT,
+        connect_timeout: TIMEOUT,
+        ..RedisConfig::new(url)
+    }
 }
 
 pub(crate) async fn connected(url: &str, prefix: &str) -> RedisBackend {
