@@ -77,7 +77,14 @@ pub async fn fence_of_a_thousand_contenders_only_grows<H: Harness>(store: &Store
             }
         }
     };
-    join_all((0..CONTENDERS).map(|number| contend(clients[number % clients.len()].clone()))).await;
+    // Whoever is granted the key first may be so slow to release it that all others were refused meanwhile. It is free
+    // when they have all gone: those who then come again find it so.
+    for _ in 0..2 {
+        join_all((0..CONTENDERS).map(|number| contend(clients[number % clients.len()].clone()))).await;
+        if granted.lock().len() > 1 {
+            break;
+        }
+    }
     let granted = granted.into_inner();
     assert!(granted.len() > 1, "nobody but the first was granted anything");
     for pair in granted.windows(2) {
