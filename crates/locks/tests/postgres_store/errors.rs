@@ -107,11 +107,19 @@ async fn timeouts_of_the_server_are_network_timeouts() {
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn own_timeout_in_the_middle_is_an_unknown_outcome() {
     let fixture = Fixture::start().await;
-    let _blocker = blocker(&fixture).await;
-    // Long enough to connect and to reach the blocked row on a busy machine.
-    let config = Config { timeout: Duration::from_secs(4), mode: Mode::Exclusive, ..Config::default() };
+    let blocker = blocker(&fixture).await;
+    let timeout = Duration::from_secs(60);
+    let config = Config { timeout, mode: Mode::Exclusive, ..Config::default() };
     let backend = PostgresBackend::new(fixture.pool(), config);
-    let error = backend.acquire(&request("billing")).await.expect_err("blocked");
+    let asked = request("billing");
+    let started = tokio::time::Instant::now();
+    let (outcome, ()) = tokio::join!(backend.acquire(&asked), async {
+        fixture.waits_for(&blocker, 1).await;
+        // Only time can end it now. A clock that is stopped jumps to the next timer as soon as nothing else is to be done.
+        tokio::time::pause();
+    });
+    assert!(started.elapsed() >= timeout, "{:?}", started.elapsed());
+    let error = outcome.expect_err("blocked");
     assert!(matches!(error, Error::Indeterminate { .. }), "{error:?}");
 }
 

@@ -10,7 +10,9 @@ use leasehold_locks::{AcquireRequest, Error, LockBackend, Locks, Refusal, Releas
 use leasehold_testkit::postgres::Cluster;
 use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
 
-use crate::fixture::{Fixture, PATIENCE, acquired, fused, is_held, key, lock_id, pool, request, session};
+use crate::fixture::{
+    Fixture, PATIENCE, acquired, acquired_in_the_end, fused, is_held, key, lock_id, pool, request, session,
+};
 
 const MODES: [Mode; 2] = [Mode::Shared, Mode::Exclusive];
 
@@ -289,7 +291,7 @@ async fn timeout_of_a_turn_is_everyones() {
         let url = format!("{}%20-c%20statement_timeout%3D1000", fixture.url());
         let timed = PostgresBackend::new(pool(&url, 4), Config { mode, ..Config::default() });
         let backend = FusedBackend::new(Arc::new(timed), FusedConfig::default());
-        acquired(&backend, "first").await;
+        acquired_in_the_end(&backend, "first").await;
         let blocker = session(fixture.url()).await;
         blocker.batch_execute("BEGIN; LOCK TABLE syncguard_locks").await.expect("locks");
         let requests: Vec<_> = (0..len).map(|number| request(&format!("key:{number}"))).collect();
@@ -311,7 +313,7 @@ async fn caller_waits_no_longer_than_one_operation_may_take() {
     let impatient = PostgresBackend::new(fixture.pool(), Config { timeout, ..Config::default() });
     let config = FusedConfig { turns_max: 1, batch_len_max: 1, ..FusedConfig::default() };
     let backend = FusedBackend::new(Arc::new(impatient), config);
-    acquired(&backend, "first").await;
+    acquired_in_the_end(&backend, "first").await;
     let blocker = session(fixture.url()).await;
     blocker.batch_execute("BEGIN; LOCK TABLE syncguard_fence_counters").await.expect("locks");
     let requests: Vec<_> = (0..20).map(|number| request(&format!("key:{number}"))).collect();
@@ -322,7 +324,7 @@ async fn caller_waits_no_longer_than_one_operation_may_take() {
     assert_eq!((last.code(), last.class()), ("lock.timeout", Class::Unavailable), "{last:?}");
     blocker.batch_execute("ROLLBACK").await.expect("lets go");
     // Whoever was before it in the line is done with: the last one was not sent.
-    acquired(&backend, "after").await;
+    acquired_in_the_end(&backend, "after").await;
     backend.close().await;
     let sent = "SELECT count(*) FROM syncguard_fence_counters WHERE key_debug = 'key:19'";
     assert_eq!(fixture.number(sent).await, 0);

@@ -111,12 +111,21 @@ async fn broken_listener_comes_back() {
     let (billing, options) = (key("billing"), hearing());
     let (guard, ()) = tokio::join!(waiter.acquire(&billing, &options), async {
         somebody_waits(&fixture.outside).await;
-        let sql = format!(
-            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+        let listeners = format!(
+            "FROM pg_stat_activity
               WHERE application_name = '{}' AND (query LIKE 'LISTEN%' OR query LIKE '%pg_notify%')",
             fixture.name
         );
-        assert!(fixture.number(&sql).await >= 2, "both processes listen");
+        // The holder begins to listen when it holds, and nobody waits for it to.
+        let counted = format!("SELECT count(*) {listeners}");
+        let both_listen = async {
+            while fixture.number(&counted).await < 2 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, both_listen).await.expect("both processes listen");
+        let ended = format!("SELECT count(pg_terminate_backend(pid)) {listeners}");
+        assert!(fixture.number(&ended).await >= 2, "both are ended");
         holder.release(&held.lock_id).await.expect("answers");
     });
     guard.expect("asks again when the connection is back").release().await.expect("answers");

@@ -1,12 +1,19 @@
 //! The map of SQLSTATEs, row by row. Each comes from a server: most as what a real cause makes it say, the others, whose causes
 //! cannot be brought about in a test (a full disk, a failing memory), raised under their number by a trigger.
 
+use std::time::Duration;
+
 use leasehold_core::LockCode;
-use leasehold_locks::LockBackend;
 use leasehold_locks::backend::postgres::{Config, Mode, PostgresBackend};
+use leasehold_locks::{Error, LockBackend};
 use leasehold_testkit::postgres::{Cluster, Settings};
+use tokio_postgres::NoTls;
+use tokio_postgres::error::SqlState;
 
 use crate::fixture::{Fixture, PATIENCE, acquired, pool, request, session};
+
+/// Between two looks at what a server does by itself.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// The whole map, of every class a representative that it does not name, and some of what it leaves to `Internal`.
 const MAP: [(&str, LockCode); 43] = [
@@ -143,16 +150,30 @@ async fn deadlock_is_unavailable_and_leaves_nothing() {
     for sql in ["SET deadlock_timeout = '1h'", "BEGIN", "SELECT FROM syncguard_locks FOR UPDATE"] {
         other.batch_execute(sql).await.expect("locks the row");
     }
-    // It looks for a deadlock once, so long after it began to wait: by then the other one waits too.
-    let asking = backend(&format!("{}%20-c%20deadlock_timeout%3D3s", fixture.url()));
+    // Whoever has locked the counter stops here on its way to the row. It looks for a deadlock once, soon after it began to
+    // wait for the row: the other one must wait before that.
+    let gate = "
+        CREATE TABLE gate ();
+        CREATE FUNCTION pass() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            LOCK TABLE gate;
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER pass AFTER UPDATE ON syncguard_fence_counters EXECUTE FUNCTION pass();";
+    fixture.outside.batch_execute(gate).await.expect("a gate");
+    let keeper = session(fixture.url()).await;
+    keeper.batch_execute("BEGIN; LOCK TABLE gate").await.expect("shuts the gate");
+    let asking = backend(&format!("{}%20-c%20deadlock_timeout%3D10ms", fixture.url()));
     let asking = tokio::spawn(async move { asking.acquire(&request("billing")).await });
-    fixture.waits_for(&other, 1).await;
+    fixture.waits_for(&keeper, 1).await;
     let crossing = tokio::spawn(async move {
         other
             .batch_execute("SELECT FROM syncguard_fence_counters FOR UPDATE")
             .await
             .expect("gets it in the end");
     });
+    fixture.waits_for(&keeper, 2).await;
+    keeper.batch_execute("COMMIT").await.expect("opens the gate");
     let asked = tokio::time::timeout(PATIENCE, asking).await.expect("the deadlock is found");
     let error = asked.expect("does not panic").expect_err("is the victim");
     assert_eq!(error.lock_code(), LockCode::ServiceUnavailable, "{error:?}");
@@ -178,25 +199,47 @@ async fn wrong_password_and_full_server_are_told_apart() {
         .expect("writes");
     outside.batch_execute("SELECT pg_reload_conf()").await.expect("reads its rules anew");
     let as_known = |password: &str| url.replace("postgres@", &format!("known:{password}@"));
-    // The rules are read a moment later: until then everybody is let in.
+    // The rules are read a moment later: until then everybody is let in for whom there is a place.
     let refused = async {
-        while tokio_postgres::connect(&as_known("wrong"), tokio_postgres::NoTls).await.is_ok() {
-            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        while state_of_connect(&as_known("wrong")).await != Some(SqlState::INVALID_PASSWORD) {
+            tokio::time::sleep(PAUSE).await;
         }
     };
     tokio::time::timeout(PATIENCE, refused).await.expect("the rules are read");
-    let error = backend(&as_known("wrong")).acquire(&request("billing")).await.expect_err("is refused");
+    let error = error_with_a_place(&as_known("wrong")).await;
     assert_eq!(error.lock_code(), LockCode::AuthFailed, "{error:?}");
     assert!(!format!("{error:?}").contains("wrong"), "{error:?}");
     // Let in, it finds no table; and with all other places taken, no place.
-    assert_eq!(code(&as_known("right")).await, LockCode::InvalidArgument);
+    assert_eq!(error_with_a_place(&as_known("right")).await.lock_code(), LockCode::InvalidArgument);
+    // Of four places one is kept for superusers and one is taken by `outside`.
     let mut others = Vec::new();
-    while let Ok((client, connection)) =
-        tokio_postgres::connect(&as_known("right"), tokio_postgres::NoTls).await
-    {
-        tokio::spawn(connection);
-        others.push(client);
-        assert!(others.len() < 4, "the server has four places");
-    }
+    let fill = async {
+        while others.len() < 2 {
+            match tokio_postgres::connect(&as_known("right"), NoTls).await {
+                Ok(session) => others.push(session),
+                Err(_) => tokio::time::sleep(PAUSE).await,
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, fill).await.expect("places become free");
     assert_eq!(code(&as_known("right")).await, LockCode::RateLimited);
+}
+
+/// `None` when it was let in.
+async fn state_of_connect(url: &str) -> Option<SqlState> {
+    tokio_postgres::connect(url, NoTls).await.err().and_then(|error| error.code().cloned())
+}
+
+/// What an acquire fails with that finds a place: a session that has ended keeps its own for a moment.
+async fn error_with_a_place(url: &str) -> Error {
+    let asking = async {
+        loop {
+            let error = backend(url).acquire(&request("billing")).await.expect_err("fails");
+            if error.lock_code() != LockCode::RateLimited {
+                return error;
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, asking).await.expect("a place becomes free")
 }
