@@ -158,7 +158,7 @@ async fn request_is_a_span_in_the_trace_of_its_client() {
 
     let traced = http::Request::post("/").header("traceparent", format!("00-{TRACE_ID}-{PARENT_ID}-01"));
     let body =
-        json!({"queue_name": "orders", "request_timeout": "1s", "items": [{"utf8": "payload-hunter2"}]});
+        json!({"queue_name": "orders", "request_timeout": "60s", "items": [{"utf8": "payload-hunter2"}]});
     server.request(traced, "/v1/queue.produce", body.to_string()).await;
     let produced = collector.span("POST /v1/queue.produce").await;
     assert_eq!(

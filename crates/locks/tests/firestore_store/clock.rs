@@ -53,10 +53,11 @@ impl Clock for Jumping {
 async fn clock_that_jumps_stops_acquires_and_not_releases() {
     let clock = Arc::new(Jumping::default());
     let backend = FirestoreBackend::connect_with_clock(&config(), clock.clone()).await.unwrap();
-    let held = request("billing");
+    // It must be live after the jump, and the jump longer than an answer may take: what the time on the way can explain is
+    // no jump.
+    let held = AcquireRequest { ttl: Ttl::from_millis(3_600_000).unwrap(), ..request("billing") };
     backend.acquire(&held).await.unwrap().acquired().unwrap();
-    // Less than the hold lasts, and more than the machine ever stands still.
-    clock.put_off(20);
+    clock.put_off(600);
     let error = backend.acquire(&request("other")).await.unwrap_err();
     assert_eq!(error.code(), "lock.rejected");
     assert_eq!(backend.release(&held.lock_id).await.unwrap(), ReleaseOutcome::Released);
