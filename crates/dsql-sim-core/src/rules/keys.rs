@@ -11,7 +11,7 @@ use super::types;
 
 const REFUSED: &[&str] = &["bytea", "json", "jsonb"];
 
-/// A column in a key that cannot be part of one. The engine asks [`unfit_type`] about indexes on tables of the database.
+/// A column in a key that cannot be part of one. The engine asks `unfit_type` about indexes on tables of the database.
 pub static KEY_TYPE: Rule = Rule {
     id: "key-type",
     sqlstate: "0A000",
