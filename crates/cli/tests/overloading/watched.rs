@@ -77,6 +77,19 @@ impl Watched {
         }
     }
 
+    /// Once it has no more files open than before the load.
+    pub(crate) fn until_closed(&self) {
+        let started = Instant::now();
+        loop {
+            let (files, before) = (Taken::by(&self.endpoint).files, self.before.files);
+            if files <= before {
+                return;
+            }
+            assert!(started.elapsed() < PATIENT, "{files} files are open, {before} were before");
+            sleep(INTERVAL);
+        }
+    }
+
     /// Once it has no more than so many bytes over what it had before the load.
     pub(crate) fn until_back(&self, kept_max: u64) {
         let started = Instant::now();

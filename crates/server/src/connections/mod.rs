@@ -120,7 +120,12 @@ async fn slot(slots: &Arc<Semaphore>, is_full: &AtomicBool) -> OwnedSemaphorePer
     is_full.store(free.is_err(), Ordering::Relaxed);
     match free {
         Ok(slot) => slot,
-        Err(_) => slots.clone().acquire_owned().await.expect("nobody closes it"),
+        Err(_) => {
+            let slot = slots.clone().acquire_owned().await.expect("nobody closes it");
+            // Until the next one comes, which may take long, nobody is to make room for it.
+            is_full.store(false, Ordering::Relaxed);
+            slot
+        }
     }
 }
 
@@ -294,4 +299,27 @@ async fn answer(
         }
     }
     Ok(response.map(|body| AnswerBody::new(body, in_flight, is_http2)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn nobody_makes_room_where_there_is_some_again() {
+        let (slots, is_full) = (Arc::new(Semaphore::new(1)), AtomicBool::new(false));
+        let taken = slot(&slots, &is_full).await;
+        assert!(!is_full.load(Ordering::Relaxed));
+        let next = slot(&slots, &is_full);
+        tokio::pin!(next);
+        tokio::select! {
+            biased;
+            _ = &mut next => panic!("there is one slot"),
+            () = std::future::ready(()) => {}
+        }
+        assert!(is_full.load(Ordering::Relaxed));
+        drop(taken);
+        let _next = next.await;
+        assert!(!is_full.load(Ordering::Relaxed));
+    }
 }
