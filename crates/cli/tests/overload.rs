@@ -54,7 +54,7 @@ async fn long_answers_over_the_limit_are_refused_until_those_before_are_taken() 
     eprintln!("{growth} bytes more for {} long answers at once", long_answers::COUNT);
     assert!(growth < GROWTH_MAX, "it grew by {growth} bytes");
     assert!(long_answers::is_whole(&first.take().await.body));
-    let after = long_answers::ask(&server).await.take().await;
+    let after = long_answers::begun(&server).await.take().await;
     assert!(long_answers::is_whole(&after.body), "there is room again");
 }
 

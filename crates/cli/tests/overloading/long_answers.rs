@@ -1,10 +1,12 @@
 //! Short questions with long answers, which nobody takes.
 
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use super::Answers;
 use super::connection::Connection;
+use super::{Answers, PATIENT};
 use crate::served::Server;
 
 pub(crate) const QUEUE: &str = "listed";
@@ -34,6 +36,19 @@ pub(crate) async fn ask(server: &Server) -> Connection {
     let mut client = Connection::narrow(&server.endpoint).await;
     client.send("/v1/storage/items.list", &list(QUEUE, ITEMS)).await;
     client
+}
+
+/// As [`ask`], once there is room for the answer: of one that was taken the server may hear a moment later.
+pub(crate) async fn begun(server: &Server) -> Connection {
+    let started = Instant::now();
+    loop {
+        let mut client = ask(server).await;
+        if client.is_good().await {
+            return client;
+        }
+        assert!(started.elapsed() < PATIENT, "there is no room");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }
 
 /// Whether nothing is missing.
