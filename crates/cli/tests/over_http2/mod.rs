@@ -14,7 +14,8 @@ use crate::overloading::bystander::Bystander;
 use crate::overloading::connection::Connection;
 use crate::overloading::http2::{Http2, take};
 use crate::overloading::{
-    Answers, CLOSED, GROWTH_MAX, KEPT_MAX, PATIENT, Watched, floods, long_answers, long_bodies, server,
+    Answers, CLOSED, GROWTH_MAX, KEPT_MAX, PATIENT, Watched, floods, long_answers, long_bodies,
+    once_there_is_room, server,
 };
 use crate::served::Server;
 
@@ -266,17 +267,14 @@ async fn untaken(connections: Vec<Http2>, list: &str) -> (Answers, Vec<Untaken>)
     (answers, all)
 }
 
-/// The answer, once there is room for it: of those that were taken or given up the server may hear a moment later.
+/// The answer, once there is room for it.
 async fn answered_again(connection: &Http2, list: &str) -> Response<RecvStream> {
-    let started = Instant::now();
-    loop {
+    once_there_is_room(async || {
         let answer = connection.ask("/v1/storage/items.list", list.to_owned()).await.expect("an answer");
-        if answer.status() == 200 {
-            return answer;
-        }
-        assert!(answer.status() == 454 && started.elapsed() < PATIENT, "{:?}", answer.status());
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+        assert!(matches!(answer.status().as_u16(), 200 | 454), "{}", answer.status());
+        (answer.status() == 200).then_some(answer)
+    })
+    .await
 }
 
 /// What asks for an answer that is nearly as long as a usual one may be.

@@ -1,12 +1,10 @@
 //! Short questions with long answers, which nobody takes.
 
-use std::time::{Duration, Instant};
-
 use serde_json::json;
 use tokio::task::JoinSet;
 
 use super::connection::Connection;
-use super::{Answers, PATIENT};
+use super::{Answers, once_there_is_room};
 use crate::served::Server;
 
 pub(crate) const QUEUE: &str = "listed";
@@ -38,17 +36,13 @@ pub(crate) async fn ask(server: &Server) -> Connection {
     client
 }
 
-/// As [`ask`], once there is room for the answer: of one that was taken the server may hear a moment later.
+/// As [`ask`], once there is room for the answer.
 pub(crate) async fn begun(server: &Server) -> Connection {
-    let started = Instant::now();
-    loop {
+    once_there_is_room(async || {
         let mut client = ask(server).await;
-        if client.is_good().await {
-            return client;
-        }
-        assert!(started.elapsed() < PATIENT, "there is no room");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+        client.is_good().await.then_some(client)
+    })
+    .await
 }
 
 /// Whether nothing is missing.

@@ -1,11 +1,9 @@
 //! Leases of large items, which nobody takes.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 
-use super::PATIENT;
 use super::connection::{Answer, Connection};
+use super::once_there_is_room;
 use crate::served::Server;
 
 const QUEUE: &str = "leased";
@@ -39,17 +37,13 @@ pub(crate) async fn ask(server: &Server, number: usize) -> Connection {
     client
 }
 
-/// As [`ask`], once there is room for the answer: of one that was taken or given up the server may hear a moment later.
+/// As [`ask`], once there is room for the answer.
 pub(crate) async fn begun(server: &Server, number: usize) -> Connection {
-    let started = Instant::now();
-    loop {
+    once_there_is_room(async || {
         let mut client = ask(server, number).await;
-        if client.is_good().await {
-            return client;
-        }
-        assert!(started.elapsed() < PATIENT, "there is no room");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+        client.is_good().await.then_some(client)
+    })
+    .await
 }
 
 /// How many items there are in an answer.

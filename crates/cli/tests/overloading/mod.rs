@@ -15,7 +15,7 @@ mod watched;
 
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use tokio_util::sync::CancellationToken;
@@ -52,6 +52,18 @@ pub(crate) trait Wire: Send + 'static {
 
 /// Longer than any answer takes, also on a machine that does a hundred other things.
 pub(crate) const PATIENT: Duration = Duration::from_secs(300);
+
+/// What comes of asking again until there is room: of what was taken or given up a server may hear a moment later.
+pub(crate) async fn once_there_is_room<T>(ask: impl AsyncFn() -> Option<T>) -> T {
+    let started = Instant::now();
+    loop {
+        if let Some(answer) = ask().await {
+            return answer;
+        }
+        assert!(started.elapsed() < PATIENT, "there is no room");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
 
 /// A server with these limits, and an address for operators: they see it also while nobody else gets through.
 pub(crate) fn server(store: &str, limits: &str) -> Server {
