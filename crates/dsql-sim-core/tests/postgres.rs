@@ -3,6 +3,8 @@
 use leasehold_dsql_sim_core::{BackingUrl, Bound, Config, Count, Engine, Session, Status, Stop};
 use leasehold_testkit::postgres::Cluster;
 
+const ROUNDS_MAX: usize = 5;
+
 async fn query(session: &mut Session, sql: &str) -> Result<String, String> {
     let (outcomes, stop) = session.query(sql).await;
     match stop {
@@ -12,9 +14,21 @@ async fn query(session: &mut Session, sql: &str) -> Result<String, String> {
     }
 }
 
+/// Each gives way to the other, and each is done again at its COMMIT: so it goes unless the machine stalls for longer than
+/// PostgreSQL lets a statement wait. Who wins is the same then too.
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn schedule_is_the_order_of_calls() {
+    let mut rounds = Vec::new();
+    while rounds.last() != Some(&[1, 2, 2]) {
+        assert!(rounds.len() < ROUNDS_MAX, "conflicts, given way, replays: {rounds:?}");
+        rounds.push(first_of_two_wins().await);
+    }
+    assert!(rounds.iter().all(|[conflicts, ..]| *conflicts == 1), "{rounds:?}");
+}
+
+/// How many conflicts there were, and how often somebody gave way and was done again.
+async fn first_of_two_wins() -> [u64; 3] {
     let database = Cluster::shared().database().await;
     let backing: BackingUrl = database.url().parse().expect("a URL");
     let engine = Engine::start(Config::new(backing)).await.expect("starts");
@@ -35,11 +49,5 @@ async fn schedule_is_the_order_of_calls() {
     let outcome = two.run(&prepared, &Bound::default()).await.expect("runs");
     assert_eq!(outcome.text_rows(), [[Some("1".to_owned())]]);
     let counters = engine.counters();
-    assert_eq!(counters.get(Count::Conflicts), 1);
-    // The second wrote the row that the first held, so the first gave way; the COMMIT of the first needed the row again,
-    // so the second no longer held it then. Each was done again at its COMMIT. How it came to that differs on a machine
-    // that stalls: PostgreSQL's own limits may end a wait before anybody is seen to stand in the way, and then the
-    // second lets go by itself, or the first is done once more. Only 20 stalls in a row would keep all in its place.
-    let (given_way, replays) = (counters.get(Count::GivenWay), counters.get(Count::Replays));
-    assert!(given_way >= 1 && replays >= 2, "{given_way} gave way, {replays} replays");
+    [Count::Conflicts, Count::GivenWay, Count::Replays].map(|count| counters.get(count))
 }

@@ -50,7 +50,7 @@ impl Harness for Redis {
     }
 
     fn clock_slack(&self) -> Duration {
-        Duration::from_secs(15)
+        Duration::from_secs(4)
     }
 }
 

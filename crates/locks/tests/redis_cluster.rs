@@ -63,7 +63,7 @@ impl Harness for RedisCluster {
     }
 
     fn clock_slack(&self) -> Duration {
-        Duration::from_secs(15)
+        Duration::from_secs(4)
     }
 }
 

@@ -90,10 +90,13 @@ async fn absent_server_is_reported_after_five_attempts_or_at_the_deadline() {
     assert!(matches!(error, Error::ConnectFailed { attempts: 5, .. }), "{error:?}");
     assert_eq!((error.code(), error.class()), ("txn.connect_failed", Class::Unavailable));
 
-    // After all attempts it would say that none succeeded.
+    let proxy = FaultProxy::start(Cluster::shared().address()).await.unwrap();
+    proxy.add(Rule::on(Trigger::Connect).then(Action::Cut).always());
+    let cut = pool(&format!("postgres://me@{}/x?sslmode=disable", proxy.address()));
     let policy = Policy::none().until(Deadline::after(Duration::from_millis(250)));
-    let error = PING.query(&nowhere, &policy, &[]).await.unwrap_err();
+    let error = PING.query(&cut, &policy, &[]).await.unwrap_err();
     assert_eq!(error.code(), "txn.deadline_passed");
+    assert!(proxy.accepted() <= 2, "{} attempts: the third is due after 300 ms", proxy.accepted());
 }
 
 #[tokio::test]
