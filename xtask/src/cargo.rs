@@ -1,6 +1,7 @@
 //! Running cargo, and other programs, with their output shown.
 
 use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use crate::Outcome;
@@ -10,7 +11,18 @@ use crate::source;
 pub(crate) fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(source::root());
+    // Cargo describes this package to this process. A build script that watches the description, such as ring's, would run
+    // again in every build that a person starts by hand, and all that depends on it would be compiled again.
+    for (name, _) in std::env::vars_os().filter(|(name, _)| describes_package(&name.to_string_lossy())) {
+        command.env_remove(name);
+    }
     command
+}
+
+fn describes_package(name: &str) -> bool {
+    ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_CRATE_", "CARGO_BIN_"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
 }
 
 /// Runs to the end, showing everything.
@@ -47,4 +59,12 @@ pub(crate) fn read(command: &mut Command) -> Result<Output, String> {
         .stderr(Stdio::inherit())
         .output()
         .map_err(|error| format!("cannot run {:?}: {error}", command.get_program()))
+}
+
+/// Where cargo puts what it builds.
+pub(crate) fn target_folder() -> PathBuf {
+    match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(folder) => source::root().join(Path::new(&folder)),
+        None => source::root().join("target"),
+    }
 }

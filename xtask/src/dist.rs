@@ -1,13 +1,13 @@
 //! The binary that is given away: one file that needs no library of the machine it runs on.
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-use crate::cargo::{cargo, read, show};
+use crate::cargo::{cargo, read, show, target_folder};
 use crate::installed::missing;
-use crate::{Outcome, elf, source};
+use crate::{Outcome, elf};
 
 const TARGET: &str = "x86_64-unknown-linux-musl";
 
@@ -74,13 +74,6 @@ impl Drop for Served {
 struct Profile {
     name: &'static str,
     flags: &'static [&'static str],
-}
-
-fn target_folder() -> PathBuf {
-    match std::env::var_os("CARGO_TARGET_DIR") {
-        Some(folder) => source::root().join(Path::new(&folder)),
-        None => source::root().join("target"),
-    }
 }
 
 fn said(command: &mut Command) -> Result<String, String> {

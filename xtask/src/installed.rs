@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 /// The first of these that is not on the path.
-pub(crate) fn missing(programs: &[&'static str]) -> Option<&'static str> {
+pub(crate) fn missing<'a>(programs: &[&'a str]) -> Option<&'a str> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<_> = std::env::split_paths(&path).collect();
     let is_there = |program: &str| folders.iter().any(|folder| Path::new(folder).join(program).is_file());

@@ -1,7 +1,6 @@
 //! The one developer command: `cargo xtask check | test | soak | bench | dist | services`. Needs nothing but cargo;
 //! what else a step needs, the step installs or names.
 
-mod backend;
 mod bench;
 mod cache;
 mod cargo;
@@ -14,12 +13,10 @@ mod included_files;
 mod installed;
 mod links;
 mod pauses;
-mod program_tests;
 mod python;
 mod services;
 mod soak;
 mod source;
-mod tally;
 mod temporal;
 mod test;
 
@@ -30,19 +27,21 @@ Usage: cargo xtask <command>
 
   check                     formatting, lints on every feature set, licences and sources of dependencies,
                             documentation, every error code documented, every SQL file used
-  test [CRATE|BACKEND]...   all tests, or those of the named crates and backends; installs and starts the
-                            servers they need; what could not run is said by name
+  test [CRATE|GROUP]... [--changed [REV]] [--slowest N] [-- NAME]
+                            all tests, or those of the named crates and groups, or those whose name contains NAME;
+                            installs and starts the servers they need; lists what could not run
+                            --changed: the crates that differ from REV [default: HEAD] and all that depend on them
+                            --slowest: how many of the slowest tests to list [default: 5]
   soak [CRATE]... [--minutes N] [--seed N]
-                            the long random and fault runs; writes a report with the seed
+                            the long random and fault runs, N minutes a test; writes a report with the seed
   bench [NAME|GROUP]... [-- ARGS]
                             all benchmarks, or the named ones; a group (queue, lock, server, peers) is also
                             written to docs/benchmarks.md; peers -- --install fetches what it is measured beside
   dist [--debug]            the binary that needs no library: built, checked to be static, its size and sha256
   services up|down|status   the test servers, for use by hand
 
-Backends: postgres, dsql, redis, redis_cluster, firestore; also: clients, ours in other
-languages and others' at the DSQL simulator, ops, the files under ops/ by the programs that read
-them, and temporal, databases that Temporal's own tool made";
+Groups of tests: postgres, dsql, redis, firestore; clients: the examples in other languages and other drivers at the
+DSQL simulator; ops: the files under ops/ by the programs that read them; temporal: databases made by Temporal's tool";
 
 /// What a command could not do. Its output has already been shown; this says which step it was.
 type Outcome = Result<(), String>;

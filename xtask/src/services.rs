@@ -1,5 +1,6 @@
 //! The test servers: `leasehold-testkit` knows how; this only calls it.
 
+use std::path::Path;
 use std::process::Command;
 
 use crate::Outcome;
@@ -14,16 +15,16 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     }
 }
 
-/// Installs what is missing where that is allowed; otherwise says what to install.
-pub(crate) fn install(service: &str) -> Result<(), String> {
-    let output = read(command().args(["install", service]).env("LEASEHOLD_INSTALL", "1"))?;
+/// Installs what is missing where that is allowed; otherwise says what to install. `program` is `leasehold-services`.
+pub(crate) fn install(program: &Path, service: &str) -> Result<(), String> {
+    let output = read(Command::new(program).args(["install", service]).env("LEASEHOLD_INSTALL", "1"))?;
     match output.status.success() {
         true => Ok(()),
         false => Err(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
     }
 }
 
-pub(crate) fn command() -> Command {
+fn command() -> Command {
     let mut command = cargo();
     command.args([
         "run",

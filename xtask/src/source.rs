@@ -16,16 +16,13 @@ pub(crate) fn crates() -> Vec<PathBuf> {
     folders
 }
 
-/// The packages under `examples/`, in order. What is no package needs a server, and is run by the tests of the command
-/// line.
-pub(crate) fn examples() -> Vec<String> {
-    let mut names: Vec<String> = entries(&root().join("examples"))
-        .iter()
-        .filter(|path| path.join("Cargo.toml").exists())
-        .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
-        .collect();
-    names.sort();
-    names
+/// The package that is called so: a folder under `crates/`, or one of the others by its own name.
+pub(crate) fn package(name: &str) -> Option<String> {
+    match name {
+        "bench" => Some("leasehold-bench".to_owned()),
+        "xtask" | "durable-timer" | "paused-holder" => Some(name.to_owned()),
+        _ => crates().iter().any(|folder| folder.ends_with(name)).then(|| format!("leasehold-{name}")),
+    }
 }
 
 /// All files below a folder whose name ends so, in order.

@@ -8,27 +8,20 @@ use crate::{cache, installed, source};
 /// Where the tests look for the tool.
 pub(crate) const TOOL: &str = "LEASEHOLD_TEMPORAL_SQL_TOOL";
 
-/// What came of the attempt to have it.
-pub(crate) enum Tool {
-    At(PathBuf),
-    /// This machine cannot have it.
-    Missing(String),
-}
-
 /// Builds the tool into the user's cache; go keeps what it compiled, so that only the first time takes minutes.
 ///
 /// # Errors
-/// When all that it is built from is there, and it cannot be built.
-pub(crate) fn tool() -> Result<Tool, String> {
+/// Why this machine cannot have it.
+pub(crate) fn tool() -> Result<PathBuf, String> {
     if let Some(program) = installed::missing(&["go"]) {
-        return Ok(Tool::Missing(format!("{program} is not installed")));
+        return Err(format!("{program} is not installed"));
     }
-    if let Err(reason) = go(&["list", "-deps", "-f", "{{.Dir}}", "."]) {
-        return Ok(Tool::Missing(format!("Temporal's module cannot be fetched: {reason}")));
-    }
+    go(&["list", "-deps", "-f", "{{.Dir}}", "."])
+        .map_err(|reason| format!("Temporal's module cannot be fetched: {reason}"))?;
     let path = cache::folder().join("temporal-sql-tool");
-    go(&["build", "-o", &path.to_string_lossy(), "."])?;
-    Ok(Tool::At(path))
+    go(&["build", "-o", &path.to_string_lossy(), "."])
+        .map_err(|reason| format!("Temporal's tool does not build: {reason}"))?;
+    Ok(path)
 }
 
 fn go(words: &[&str]) -> Result<(), String> {
