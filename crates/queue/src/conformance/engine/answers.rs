@@ -9,7 +9,6 @@ use tokio::task::JoinHandle;
 use super::dice::Dice;
 use super::faulty::Fault;
 use super::served::{HOUR, LATE, PATIENCE, SHORT, Served, lease_request, name, new_item, payloads, words};
-use crate::conformance::Harness;
 use crate::store::Counts;
 use crate::{CompleteRequest, Error, Item, Leased, NewItem, Result};
 
@@ -32,7 +31,7 @@ fn numbers(leased: &Leased) -> Vec<usize> {
 }
 
 /// A queue of so many items; three of them fit into an answer, and all answers together hold `answers` of them.
-async fn filled<H: Harness>(served: &mut Served<H>, len: usize, answers: usize) {
+async fn filled(served: &mut Served, len: usize, answers: usize) {
     served
         .reconfigure(|config| {
             config.answer_bytes_max = 3 * ITEM_BYTES;
@@ -45,12 +44,12 @@ async fn filled<H: Harness>(served: &mut Served<H>, len: usize, answers: usize) 
     }
 }
 
-async fn counts<H: Harness>(served: &Served<H>) -> Counts {
+async fn counts(served: &Served) -> Counts {
     served.partition_stats("jobs").await.counts
 }
 
 /// A lease whose items the store is just leasing, until it is released.
-async fn held_lease<H: Harness>(served: &Served<H>, batch_size: i64) -> JoinHandle<Result<Leased>> {
+async fn held_lease(served: &Served, batch_size: i64) -> JoinHandle<Result<Leased>> {
     served.faults.once("lease", Fault::Held);
     let (engine, request) = (served.engine.clone(), lease_request("jobs", "held", batch_size));
     let lease = tokio::spawn(async move { engine.lease(request).await });
@@ -59,7 +58,7 @@ async fn held_lease<H: Harness>(served: &Served<H>, batch_size: i64) -> JoinHand
 }
 
 /// In order, and nothing is left out.
-pub async fn answer_ends_at_so_many_bytes_and_the_next_goes_on<H: Harness>(served: &mut Served<H>) {
+pub async fn answer_ends_at_so_many_bytes_and_the_next_goes_on(served: &mut Served) {
     filled(served, 8, 100).await;
     for expected in [vec![0, 1, 2], vec![3, 4, 5], vec![6, 7]] {
         assert_eq!(numbers(&served.lease("jobs", 10).await), expected);
@@ -69,7 +68,7 @@ pub async fn answer_ends_at_so_many_bytes_and_the_next_goes_on<H: Harness>(serve
 }
 
 /// Alone, so that it can be leased at all; and in its turn.
-pub async fn one_item_is_answered_however_large<H: Harness>(served: &mut Served<H>) {
+pub async fn one_item_is_answered_however_large(served: &mut Served) {
     filled(served, 0, 100).await;
     let sizes = [500, 5 * ITEM_BYTES, 4 * ITEM_BYTES, 500, 500];
     let items = sizes.into_iter().enumerate().map(|(number, bytes)| item(number, bytes)).collect();
@@ -80,9 +79,7 @@ pub async fn one_item_is_answered_however_large<H: Harness>(served: &mut Served<
 }
 
 /// Those who wait share in rotation, each up to its limit; what nobody can take stays ready.
-pub async fn produced_items_go_straight_to_waiting_leases_up_to_so_many_bytes<H: Harness>(
-    served: &mut Served<H>,
-) {
+pub async fn produced_items_go_straight_to_waiting_leases_up_to_so_many_bytes(served: &mut Served) {
     filled(served, 0, 100).await;
     served.engine.pause(&name("jobs")).await.expect("pause");
     let waiting =
@@ -103,7 +100,7 @@ pub async fn produced_items_go_straight_to_waiting_leases_up_to_so_many_bytes<H:
 }
 
 /// The router thought that all was promised; it hears that it was not, and nobody has to ask again.
-pub async fn waiting_lease_gets_what_a_shorter_answer_left<H: Harness>(served: &mut Served<H>) {
+pub async fn waiting_lease_gets_what_a_shorter_answer_left(served: &mut Served) {
     filled(served, 6, 100).await;
     let first = held_lease(served, 10).await;
     let mut second = std::pin::pin!(served.lease("jobs", 10));
@@ -114,7 +111,7 @@ pub async fn waiting_lease_gets_what_a_shorter_answer_left<H: Harness>(served: &
 }
 
 /// What is told apart by a look at the whole line stays so when only a part of it is leased.
-pub async fn cut_answers_do_not_hide_items_among_expired_ones<H: Harness>(served: &mut Served<H>) {
+pub async fn cut_answers_do_not_hide_items_among_expired_ones(served: &mut Served) {
     filled(served, 0, 100).await;
     served.create("dead").await;
     served
@@ -135,7 +132,7 @@ pub async fn cut_answers_do_not_hide_items_among_expired_ones<H: Harness>(served
 }
 
 /// At once, though it would have waited; and once there is room the items are as if nobody had asked.
-pub async fn lease_without_room_is_refused_and_nothing_is_leased<H: Harness>(served: &mut Served<H>) {
+pub async fn lease_without_room_is_refused_and_nothing_is_leased(served: &mut Served) {
     filled(served, 8, 3).await;
     let first = served.lease("jobs", 10).await;
     assert_eq!(numbers(&first), [0, 1, 2]);
@@ -154,9 +151,7 @@ pub async fn lease_without_room_is_refused_and_nothing_is_leased<H: Harness>(ser
 }
 
 /// The produce is not refused along with it.
-pub async fn waiting_lease_without_room_is_refused_and_its_items_stay_ready<H: Harness>(
-    served: &mut Served<H>,
-) {
+pub async fn waiting_lease_without_room_is_refused_and_its_items_stay_ready(served: &mut Served) {
     filled(served, 3, 3).await;
     let first = served.lease("jobs", 10).await;
     let waiting = served.waiting_lease("jobs", "waiting", 10).await;
@@ -170,7 +165,7 @@ pub async fn waiting_lease_without_room_is_refused_and_its_items_stay_ready<H: H
 }
 
 /// Rather fewer items than none.
-pub async fn answer_is_as_long_as_there_is_room<H: Harness>(served: &mut Served<H>) {
+pub async fn answer_is_as_long_as_there_is_room(served: &mut Served) {
     filled(served, 8, 5).await;
     let first = served.lease("jobs", 10).await;
     let second = served.lease("jobs", 10).await;
@@ -183,7 +178,7 @@ pub async fn answer_is_as_long_as_there_is_room<H: Harness>(served: &mut Served<
 }
 
 /// Whichever queue and partition an answer is of.
-pub async fn room_is_shared_by_all_queues<H: Harness>(served: &mut Served<H>) {
+pub async fn room_is_shared_by_all_queues(served: &mut Served) {
     filled(served, 3, 4).await;
     served.create_with("others", |queue| queue.requested_partitions = 2).await;
     served.produce_items("others", items(0, 1), PATIENCE).await.expect("produce");
@@ -197,9 +192,7 @@ pub async fn room_is_shared_by_all_queues<H: Harness>(served: &mut Served<H>) {
 }
 
 /// It would never be leased otherwise.
-pub async fn item_larger_than_all_room_is_leased_when_nobody_else_has_any<H: Harness>(
-    served: &mut Served<H>,
-) {
+pub async fn item_larger_than_all_room_is_leased_when_nobody_else_has_any(served: &mut Served) {
     filled(served, 1, 2).await;
     served
         .produce_items("jobs", vec![item(1, 9 * ITEM_BYTES), item(2, 500)], PATIENCE)
@@ -216,7 +209,7 @@ pub async fn item_larger_than_all_room_is_leased_when_nobody_else_has_any<H: Har
 }
 
 /// A caller who is gone has let go of whatever it was to be told.
-pub async fn answer_that_nobody_takes_leaves_its_room<H: Harness>(served: &mut Served<H>) {
+pub async fn answer_that_nobody_takes_leaves_its_room(served: &mut Served) {
     filled(served, 4, 3).await;
     let gone = held_lease(served, 3).await;
     gone.abort();
@@ -227,7 +220,7 @@ pub async fn answer_that_nobody_takes_leaves_its_room<H: Harness>(served: &mut S
 
 /// Room is counted once for a write, whether it happened or not, and is free again when nothing came of it: it is needed
 /// for the next attempt.
-pub async fn lease_over_a_failing_store_has_its_room_once<H: Harness>(served: &mut Served<H>) {
+pub async fn lease_over_a_failing_store_has_its_room_once(served: &mut Served) {
     filled(served, 10, 3).await;
     for (fault, expected) in
         [(Fault::LostAnswer, [0, 1, 2]), (Fault::Unavailable, [3, 4, 5]), (Fault::LostRequest, [6, 7, 8])]
@@ -240,7 +233,7 @@ pub async fn lease_over_a_failing_store_has_its_room_once<H: Harness>(served: &m
 }
 
 /// Consumers who keep what they got for a while: at no time is there more of it than there may be.
-pub async fn crowd_over_the_limit_stays_within_it_and_loses_nothing<H: Harness>(served: &mut Served<H>) {
+pub async fn crowd_over_the_limit_stays_within_it_and_loses_nothing(served: &mut Served) {
     const CONSUMERS: usize = 6;
     const ITEMS: usize = 240;
     const ANSWER_MAX: usize = 6_000;

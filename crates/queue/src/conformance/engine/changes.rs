@@ -1,13 +1,12 @@
 //! Completing, giving back and extending what is leased.
 
 use super::served::{HOUR, LATE, MINUTE, PATIENCE, Served, name, payloads, words};
-use crate::conformance::Harness;
 use crate::{CompleteRequest, ExtendRequest, GivenId, ItemId, Leased, Result, RetryItem, RetryRequest, Room};
 
 const UNKNOWN: &str = "0ujtsYcgvSTl8PAuAdqWYSMnLOv";
 
-async fn extend<H: Harness>(
-    served: &Served<H>,
+async fn extend(
+    served: &Served,
     leased: &Leased,
     timeout: Option<std::time::Duration>,
 ) -> Result<crate::Extended> {
@@ -22,7 +21,7 @@ async fn extend<H: Harness>(
 }
 
 /// Done is gone.
-pub async fn completed_items_do_not_come_back<H: Harness>(served: &mut Served<H>) {
+pub async fn completed_items_do_not_come_back(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a", "b"]).await;
     let leased = served.lease("jobs", 10).await;
@@ -33,7 +32,7 @@ pub async fn completed_items_do_not_come_back<H: Harness>(served: &mut Served<H>
 }
 
 /// A request with a bad id does nothing; the first bad id decides, be it malformed, unknown or not leased.
-pub async fn complete_happens_as_a_whole_or_not_at_all<H: Harness>(served: &mut Served<H>) {
+pub async fn complete_happens_as_a_whole_or_not_at_all(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a", "b", "c"]).await;
     let leased = served.lease("jobs", 2).await;
@@ -58,7 +57,7 @@ pub async fn complete_happens_as_a_whole_or_not_at_all<H: Harness>(served: &mut 
 }
 
 /// Requests that are carried out together do not affect each other.
-pub async fn completes_of_one_batch_are_independent<H: Harness>(served: &mut Served<H>) {
+pub async fn completes_of_one_batch_are_independent(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a", "b"]).await;
     let leased = served.lease("jobs", 10).await;
@@ -78,7 +77,7 @@ pub async fn completes_of_one_batch_are_independent<H: Harness>(served: &mut Ser
 }
 
 /// The rules of a request, in the words clients know.
-pub async fn bad_changes_are_refused_in_order<H: Harness>(served: &mut Served<H>) {
+pub async fn bad_changes_are_refused_in_order(served: &mut Served) {
     served.create("jobs").await;
     for partition in [-1, 1] {
         let refused = words(served.complete_ids("jobs", partition, vec![]).await);
@@ -103,7 +102,7 @@ pub async fn bad_changes_are_refused_in_order<H: Harness>(served: &mut Served<H>
 }
 
 /// Whoever lost its lease holds an id that names nothing.
-pub async fn holder_of_an_expired_lease_can_do_nothing<H: Harness>(served: &mut Served<H>) {
+pub async fn holder_of_an_expired_lease_can_do_nothing(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a"]).await;
     let lost = served.lease("jobs", 1).await;
@@ -117,7 +116,7 @@ pub async fn holder_of_an_expired_lease_can_do_nothing<H: Harness>(served: &mut 
 }
 
 /// A completion that comes at the deadline, before the lease is taken back, counts.
-pub async fn complete_at_the_deadline_counts<H: Harness>(served: &mut Served<H>) {
+pub async fn complete_at_the_deadline_counts(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a"]).await;
     let leased = served.lease("jobs", 1).await;
@@ -127,7 +126,7 @@ pub async fn complete_at_the_deadline_counts<H: Harness>(served: &mut Served<H>)
 }
 
 /// A retry for later schedules under the same id.
-pub async fn retry_for_later_schedules<H: Harness>(served: &mut Served<H>) {
+pub async fn retry_for_later_schedules(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a"]).await;
     let leased = served.lease("jobs", 1).await;
@@ -143,7 +142,7 @@ pub async fn retry_for_later_schedules<H: Harness>(served: &mut Served<H>) {
 }
 
 /// Less than 100 ms ahead is now.
-pub async fn retry_for_soon_is_ready_at_once<H: Harness>(served: &mut Served<H>) {
+pub async fn retry_for_soon_is_ready_at_once(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a"]).await;
     for at in [served.after(std::time::Duration::from_millis(99)), served.now().saturating_sub(HOUR)] {
@@ -154,7 +153,7 @@ pub async fn retry_for_soon_is_ready_at_once<H: Harness>(served: &mut Served<H>)
 }
 
 /// A retry with a bad id does nothing.
-pub async fn retry_happens_as_a_whole_or_not_at_all<H: Harness>(served: &mut Served<H>) {
+pub async fn retry_happens_as_a_whole_or_not_at_all(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a", "b"]).await;
     let leased = served.lease("jobs", 1).await;
@@ -176,7 +175,7 @@ pub async fn retry_happens_as_a_whole_or_not_at_all<H: Harness>(served: &mut Ser
 }
 
 /// An extended lease ends later, from now on.
-pub async fn extended_lease_ends_later<H: Harness>(served: &mut Served<H>) {
+pub async fn extended_lease_ends_later(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a"]).await;
     let leased = served.lease("jobs", 1).await;
@@ -192,7 +191,7 @@ pub async fn extended_lease_ends_later<H: Harness>(served: &mut Served<H>) {
 }
 
 /// What is not held cannot be extended.
-pub async fn extend_needs_a_lease<H: Harness>(served: &mut Served<H>) {
+pub async fn extend_needs_a_lease(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a"]).await;
     let ready = served.items("jobs", 0).await;

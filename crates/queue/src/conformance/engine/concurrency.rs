@@ -11,7 +11,6 @@ use super::dice::{Dice, asked_for, seed};
 use super::faulty::Fault;
 use super::linearizability::{Answer, Call, Kind, Listed, NEVER, Operation, is_linearizable};
 use super::served::{LATE, MINUTE, PATIENCE, Served, name, new_item};
-use crate::conformance::Harness;
 use crate::{
     CompleteRequest, Engine, Error, ExtendRequest, Item, ItemId, LeaseRequest, ListItems, ProduceRequest,
     QueueName, RetryItem, RetryRequest,
@@ -25,26 +24,24 @@ const CALLS_PER_CLIENT: u64 = 12;
 const ADVANCES_MAX: u32 = 8;
 
 /// Clients that produce, lease, complete, give back, extend and list, while leases run out under them.
-pub async fn concurrent_history_is_linearizable<H: Harness>(served: &mut Served<H>) {
-    histories_are_linearizable(served, seeds::<H>(), false).await;
+pub async fn concurrent_history_is_linearizable(served: &mut Served) {
+    let seeds = seeds(served);
+    histories_are_linearizable(served, seeds, false).await;
 }
 
 /// The same while the store fails and loses answers: what is answered is true, and what is unknown may be either.
-pub async fn concurrent_history_over_a_failing_store_is_linearizable<H: Harness>(served: &mut Served<H>) {
-    histories_are_linearizable(served, seeds::<H>(), true).await;
+pub async fn concurrent_history_over_a_failing_store_is_linearizable(served: &mut Served) {
+    let seeds = seeds(served);
+    histories_are_linearizable(served, seeds, true).await;
 }
 
-fn seeds<H: Harness>() -> Range<u64> {
+fn seeds(served: &Served) -> Range<u64> {
     let first = seed("LEASEHOLD_HISTORY_SEED") % 1_000_000_007;
-    first..first + asked_for("LEASEHOLD_HISTORIES").unwrap_or(HISTORIES / u64::from(H::SHORTENED))
+    first..first + asked_for("LEASEHOLD_HISTORIES").unwrap_or(HISTORIES / u64::from(served.shortened()))
 }
 
 /// Records a history for each seed, and looks for an order that explains it. How many calls there were.
-pub async fn histories_are_linearizable<H: Harness>(
-    served: &mut Served<H>,
-    seeds: Range<u64>,
-    failing: bool,
-) -> usize {
+pub async fn histories_are_linearizable(served: &mut Served, seeds: Range<u64>, failing: bool) -> usize {
     eprintln!("histories {seeds:?}");
     let (mut calls_len, mut takes) = (0, 0);
     for seed in seeds {
@@ -62,7 +59,7 @@ pub async fn histories_are_linearizable<H: Harness>(
 }
 
 /// Lets clients loose on a queue of their own, and asks in the end what is left.
-async fn record<H: Harness>(served: &Served<H>, seed: u64, failing: bool) -> Vec<Call> {
+async fn record(served: &Served, seed: u64, failing: bool) -> Vec<Call> {
     let queue = format!("history-{seed}");
     served.create(&queue).await;
     let recorder = Arc::new(Recorder::default());
@@ -115,13 +112,13 @@ async fn record<H: Harness>(served: &Served<H>, seed: u64, failing: bool) -> Vec
     calls
 }
 
-fn advance<H: Harness>(served: &Served<H>, recorder: &Recorder) {
+fn advance(served: &Served, recorder: &Recorder) {
     let started = recorder.tick();
     served.advance(MINUTE + LATE);
     recorder.record(started, Operation::Advance { now: served.now() });
 }
 
-fn break_something<H: Harness>(served: &Served<H>, dice: &mut Dice) {
+fn break_something(served: &Served, dice: &mut Dice) {
     let faults = [Fault::Unavailable, Fault::LostAnswer, Fault::LostAnswer, Fault::LostRequest];
     let operations = ["produce", "lease", "change", "requeue", "fetch", "next_ready", "due", "open"];
     served.faults.once(operations[dice.index(operations.len())], faults[dice.index(faults.len())]);

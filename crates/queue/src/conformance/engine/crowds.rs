@@ -9,11 +9,10 @@ use super::faulty::Fault;
 use super::served::{
     HOUR, MINUTE, PATIENCE, SHORT, Served, lease_request, name, new_item, payloads, queue_change, words,
 };
-use crate::conformance::Harness;
 use crate::{CompleteRequest, Error, LeaseRequest, Namespace, ProduceRequest};
 
 /// Every one of a thousand consumers gets its item.
-pub async fn thousand_waiting_consumers_are_served<H: Harness>(served: &mut Served<H>) {
+pub async fn thousand_waiting_consumers_are_served(served: &mut Served) {
     served.create("jobs").await;
     let waiting: Vec<_> = (0..1_000)
         .map(|number| {
@@ -33,9 +32,9 @@ pub async fn thousand_waiting_consumers_are_served<H: Harness>(served: &mut Serv
 }
 
 /// Far more queues than a store has connections or prepared statements; each gives back what it got.
-pub async fn thousand_queues_are_served<H: Harness>(served: &mut Served<H>) {
+pub async fn thousand_queues_are_served(served: &mut Served) {
     const AT_ONCE: usize = 8;
-    let queues = usize::try_from(1_000 / H::SHORTENED).expect("fits");
+    let queues = usize::try_from(1_000 / served.shortened()).expect("fits");
     let mut tasks = tokio::task::JoinSet::new();
     for worker in 0..AT_ONCE {
         let engine = served.engine.clone();
@@ -67,7 +66,7 @@ pub async fn thousand_queues_are_served<H: Harness>(served: &mut Served<H>) {
 }
 
 /// Producers and consumers at work together lose nothing and get nothing twice.
-pub async fn producers_and_consumers_lose_nothing<H: Harness>(served: &mut Served<H>) {
+pub async fn producers_and_consumers_lose_nothing(served: &mut Served) {
     const WORKERS: usize = 8;
     const EACH: usize = 50;
     served.create_with("jobs", |queue| queue.requested_partitions = 3).await;
@@ -128,7 +127,7 @@ pub async fn producers_and_consumers_lose_nothing<H: Harness>(served: &mut Serve
 }
 
 /// Many small requests that arrive together share their writes.
-pub async fn small_requests_share_their_writes<H: Harness>(served: &mut Served<H>) {
+pub async fn small_requests_share_their_writes(served: &mut Served) {
     served.create("jobs").await;
     served.engine.pause(&name("jobs")).await.expect("pause");
     let produces: Vec<_> = (0..100)
@@ -149,7 +148,7 @@ pub async fn small_requests_share_their_writes<H: Harness>(served: &mut Served<H
 }
 
 /// More requests than may wait are refused at once, and what waits is not disturbed.
-pub async fn overload_is_refused_at_once<H: Harness>(served: &mut Served<H>) {
+pub async fn overload_is_refused_at_once(served: &mut Served) {
     served
         .reconfigure(|config| {
             config.requests_max = 10;
@@ -183,7 +182,7 @@ pub async fn overload_is_refused_at_once<H: Harness>(served: &mut Served<H>) {
 }
 
 /// Items that wait to be stored take no more memory than they may.
-pub async fn items_that_wait_are_bounded_in_bytes<H: Harness>(served: &mut Served<H>) {
+pub async fn items_that_wait_are_bounded_in_bytes(served: &mut Served) {
     served.reconfigure(|config| config.waiting_bytes_max = 10_000).await;
     served.create("jobs").await;
     let large = || vec![new_item(&"x".repeat(20_000))];
@@ -203,7 +202,7 @@ pub async fn items_that_wait_are_bounded_in_bytes<H: Harness>(served: &mut Serve
 }
 
 /// Queues are independent, however many.
-pub async fn hundred_queues_are_served<H: Harness>(served: &mut Served<H>) {
+pub async fn hundred_queues_are_served(served: &mut Served) {
     for number in 0..100 {
         served.create(&format!("q{number}")).await;
     }
@@ -219,7 +218,7 @@ pub async fn hundred_queues_are_served<H: Harness>(served: &mut Served<H>) {
 }
 
 /// A stop answers whoever waits, refuses whoever comes, and is done once.
-pub async fn shutdown_answers_everyone<H: Harness>(served: &mut Served<H>) {
+pub async fn shutdown_answers_everyone(served: &mut Served) {
     // What nobody answers would be cut after this.
     served.reconfigure(|config| config.shutdown_grace = PATIENCE * 2).await;
     served.create("jobs").await;
@@ -244,7 +243,7 @@ pub async fn shutdown_answers_everyone<H: Harness>(served: &mut Served<H>) {
 }
 
 /// A stop finishes what is being written, and answers it truly.
-pub async fn shutdown_finishes_what_is_being_written<H: Harness>(served: &mut Served<H>) {
+pub async fn shutdown_finishes_what_is_being_written(served: &mut Served) {
     served.create("jobs").await;
     served.faults.once("produce", Fault::Held);
     let engine = served.engine.clone();
@@ -260,7 +259,7 @@ pub async fn shutdown_finishes_what_is_being_written<H: Harness>(served: &mut Se
 }
 
 /// A store that hangs does not keep the engine from stopping, and its write is said to be unknown.
-pub async fn shutdown_is_bounded_when_the_store_hangs<H: Harness>(served: &mut Served<H>) {
+pub async fn shutdown_is_bounded_when_the_store_hangs(served: &mut Served) {
     served
         .reconfigure(|config| {
             config.shutdown_grace = Duration::from_millis(300);
@@ -281,7 +280,7 @@ pub async fn shutdown_is_bounded_when_the_store_hangs<H: Harness>(served: &mut S
 }
 
 /// A stop while every partition fails, and while time passes.
-pub async fn shutdown_while_everything_fails<H: Harness>(served: &mut Served<H>) {
+pub async fn shutdown_while_everything_fails(served: &mut Served) {
     served.reconfigure(|config| config.shutdown_grace = PATIENCE * 2).await;
     served.create("dead").await;
     served.create_with("jobs", |queue| queue.dead_queue = Some(name("dead"))).await;

@@ -2,11 +2,10 @@
 
 use super::faulty::Fault;
 use super::served::{HOUR, LATE, MINUTE, PATIENCE, SECOND, Served, name, payloads, queue_change, words};
-use crate::conformance::Harness;
 use crate::store::Counts;
 use crate::{ImportItem, NewItem, QueueChange, QueueInfo, RetryItem, RetryRequest};
 
-async fn with_dead_queue<H: Harness>(served: &Served<H>, set: impl FnOnce(&mut QueueChange)) {
+async fn with_dead_queue(served: &Served, set: impl FnOnce(&mut QueueChange)) {
     served.create_with("dead", |queue| queue.expire_timeout = 48 * HOUR).await;
     served
         .create_with("jobs", |queue| {
@@ -17,7 +16,7 @@ async fn with_dead_queue<H: Harness>(served: &Served<H>, set: impl FnOnce(&mut Q
 }
 
 /// A dead item comes to the dead queue as a new one that remembers where it was.
-pub async fn item_declared_dead_moves_to_the_dead_queue<H: Harness>(served: &mut Served<H>) {
+pub async fn item_declared_dead_moves_to_the_dead_queue(served: &mut Served) {
     with_dead_queue(served, |_| {}).await;
     let item = NewItem {
         reference: "r".into(),
@@ -43,7 +42,7 @@ pub async fn item_declared_dead_moves_to_the_dead_queue<H: Harness>(served: &mut
 }
 
 /// A consumer that waits at the dead queue is woken.
-pub async fn waiting_lease_of_the_dead_queue_is_woken<H: Harness>(served: &mut Served<H>) {
+pub async fn waiting_lease_of_the_dead_queue_is_woken(served: &mut Served) {
     with_dead_queue(served, |_| {}).await;
     let waiting = served.waiting_lease("dead", "c", 1).await;
     served.produce("jobs", &["a"]).await;
@@ -53,7 +52,7 @@ pub async fn waiting_lease_of_the_dead_queue_is_woken<H: Harness>(served: &mut S
 }
 
 /// Without a dead queue the dead are deleted.
-pub async fn item_declared_dead_is_deleted_without_a_dead_queue<H: Harness>(served: &mut Served<H>) {
+pub async fn item_declared_dead_is_deleted_without_a_dead_queue(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a"]).await;
     let leased = served.lease("jobs", 1).await;
@@ -63,7 +62,7 @@ pub async fn item_declared_dead_is_deleted_without_a_dead_queue<H: Harness>(serv
 }
 
 /// What was declared dead cannot be completed or given back any more.
-pub async fn item_declared_dead_is_no_longer_held<H: Harness>(served: &mut Served<H>) {
+pub async fn item_declared_dead_is_no_longer_held(served: &mut Served) {
     with_dead_queue(served, |_| {}).await;
     served.produce("jobs", &["a"]).await;
     let leased = served.lease("jobs", 1).await;
@@ -75,7 +74,7 @@ pub async fn item_declared_dead_is_no_longer_held<H: Harness>(served: &mut Serve
 }
 
 /// An item that nobody leased dies too, and is in one queue only.
-pub async fn expired_ready_item_moves_and_is_not_leasable<H: Harness>(served: &mut Served<H>) {
+pub async fn expired_ready_item_moves_and_is_not_leasable(served: &mut Served) {
     with_dead_queue(served, |queue| queue.expire_timeout = HOUR).await;
     served.produce("jobs", &["a"]).await;
     served.advance(HOUR);
@@ -88,7 +87,7 @@ pub async fn expired_ready_item_moves_and_is_not_leasable<H: Harness>(served: &m
 }
 
 /// An item that is held dies too.
-pub async fn expired_leased_item_moves<H: Harness>(served: &mut Served<H>) {
+pub async fn expired_leased_item_moves(served: &mut Served) {
     with_dead_queue(served, |queue| {
         queue.expire_timeout = HOUR;
         queue.lease_timeout = HOUR;
@@ -104,7 +103,7 @@ pub async fn expired_leased_item_moves<H: Harness>(served: &mut Served<H>) {
 }
 
 /// Without a dead queue what expires is deleted, and its place in the counts too.
-pub async fn expired_item_is_deleted_without_a_dead_queue<H: Harness>(served: &mut Served<H>) {
+pub async fn expired_item_is_deleted_without_a_dead_queue(served: &mut Served) {
     served.create_with("jobs", |queue| queue.expire_timeout = HOUR).await;
     served.produce("jobs", &["a", "b"]).await;
     served.advance(HOUR + LATE);
@@ -114,7 +113,7 @@ pub async fn expired_item_is_deleted_without_a_dead_queue<H: Harness>(served: &m
 }
 
 /// A lease at the last attempt is as good as any until it ends.
-pub async fn last_attempt_lasts_until_its_deadline<H: Harness>(served: &mut Served<H>) {
+pub async fn last_attempt_lasts_until_its_deadline(served: &mut Served) {
     with_dead_queue(served, |queue| queue.max_attempts = 1).await;
     served.produce("jobs", &["a"]).await;
     let leased = served.lease("jobs", 1).await;
@@ -126,7 +125,7 @@ pub async fn last_attempt_lasts_until_its_deadline<H: Harness>(served: &mut Serv
 }
 
 /// After its last attempt an item dies instead of coming back.
-pub async fn last_attempt_dies_after_its_deadline<H: Harness>(served: &mut Served<H>) {
+pub async fn last_attempt_dies_after_its_deadline(served: &mut Served) {
     with_dead_queue(served, |queue| queue.max_attempts = 2).await;
     served.produce("jobs", &["a"]).await;
     served.lease("jobs", 1).await;
@@ -139,7 +138,7 @@ pub async fn last_attempt_dies_after_its_deadline<H: Harness>(served: &mut Serve
 }
 
 /// A retry after the last attempt is a death.
-pub async fn retry_after_the_last_attempt_is_a_death<H: Harness>(served: &mut Served<H>) {
+pub async fn retry_after_the_last_attempt_is_a_death(served: &mut Served) {
     with_dead_queue(served, |queue| queue.max_attempts = 2).await;
     served.produce("jobs", &["a"]).await;
     let first = served.lease("jobs", 1).await;
@@ -151,7 +150,7 @@ pub async fn retry_after_the_last_attempt_is_a_death<H: Harness>(served: &mut Se
 }
 
 /// A scheduled item waits for its time, and dies then if it is past its deadline.
-pub async fn scheduled_item_does_not_expire_before_its_time<H: Harness>(served: &mut Served<H>) {
+pub async fn scheduled_item_does_not_expire_before_its_time(served: &mut Served) {
     with_dead_queue(served, |queue| queue.expire_timeout = HOUR).await;
     served.produce_at("jobs", "a", served.after(2 * HOUR)).await;
     served.advance(HOUR + MINUTE);
@@ -161,7 +160,7 @@ pub async fn scheduled_item_does_not_expire_before_its_time<H: Harness>(served: 
 }
 
 /// An import without an expire deadline never dies.
-pub async fn import_without_expire_deadline_never_dies<H: Harness>(served: &mut Served<H>) {
+pub async fn import_without_expire_deadline_never_dies(served: &mut Served) {
     served.create("jobs").await;
     let item = ImportItem { payload: "a".into(), ..ImportItem::default() };
     served.engine.import_items(&name("jobs"), 0, vec![item]).await.expect("import");
@@ -172,7 +171,7 @@ pub async fn import_without_expire_deadline_never_dies<H: Harness>(served: &mut 
 }
 
 /// A dead queue that is gone holds up nothing but the dying, which wait for it.
-pub async fn missing_dead_queue_holds_up_only_the_dying<H: Harness>(served: &mut Served<H>) {
+pub async fn missing_dead_queue_holds_up_only_the_dying(served: &mut Served) {
     with_dead_queue(served, |queue| queue.max_attempts = 1).await;
     served.engine.delete_queue(&name("dead")).await.expect("delete");
     served.produce("jobs", &["a"]).await;
@@ -196,7 +195,7 @@ pub async fn missing_dead_queue_holds_up_only_the_dying<H: Harness>(served: &mut
 }
 
 /// While some items cannot be buried, others are still reclaimed and scheduled.
-pub async fn frozen_items_do_not_stop_time<H: Harness>(served: &mut Served<H>) {
+pub async fn frozen_items_do_not_stop_time(served: &mut Served) {
     with_dead_queue(served, |queue| queue.expire_timeout = HOUR).await;
     served.engine.delete_queue(&name("dead")).await.expect("delete");
     served.produce("jobs", &["dies"]).await;
@@ -218,7 +217,7 @@ pub async fn frozen_items_do_not_stop_time<H: Harness>(served: &mut Served<H>) {
 }
 
 /// Taking the dead queue away buries what waits for it.
-pub async fn update_frees_the_frozen<H: Harness>(served: &mut Served<H>) {
+pub async fn update_frees_the_frozen(served: &mut Served) {
     with_dead_queue(served, |_| {}).await;
     served.engine.delete_queue(&name("dead")).await.expect("delete");
     served.produce("jobs", &["a"]).await;
@@ -230,7 +229,7 @@ pub async fn update_frees_the_frozen<H: Harness>(served: &mut Served<H>) {
 }
 
 /// A move whose last step was lost is made again, and makes no second item.
-pub async fn repeated_move_makes_no_second_item<H: Harness>(served: &mut Served<H>) {
+pub async fn repeated_move_makes_no_second_item(served: &mut Served) {
     with_dead_queue(served, |_| {}).await;
     served.produce("jobs", &["a"]).await;
     let leased = served.lease("jobs", 1).await;
@@ -249,7 +248,7 @@ pub async fn repeated_move_makes_no_second_item<H: Harness>(served: &mut Served<
 
 /// An item that arrived in the dead queue is not copied again because it could not be removed yet, even if its copy is
 /// gone by then.
-pub async fn repeated_move_makes_no_second_item_of_a_completed_one<H: Harness>(served: &mut Served<H>) {
+pub async fn repeated_move_makes_no_second_item_of_a_completed_one(served: &mut Served) {
     for fault in [Fault::Unavailable, Fault::LostRequest] {
         let (dead, jobs) = (format!("dead-{fault:?}"), format!("jobs-{fault:?}"));
         served.create(&dead).await;
@@ -270,7 +269,7 @@ pub async fn repeated_move_makes_no_second_item_of_a_completed_one<H: Harness>(s
 }
 
 /// A dead queue without a partition, as other software makes them, holds up only the dying.
-pub async fn dead_queue_without_partitions_holds_up_only_the_dying<H: Harness>(served: &mut Served<H>) {
+pub async fn dead_queue_without_partitions_holds_up_only_the_dying(served: &mut Served) {
     let dead = served.create("dead").await;
     served.create("better").await;
     served.create_with("jobs", |queue| queue.dead_queue = Some(name("dead"))).await;
@@ -295,14 +294,14 @@ pub async fn dead_queue_without_partitions_holds_up_only_the_dying<H: Harness>(s
 }
 
 /// What was dying when the process ended is buried by the next.
-pub async fn dying_items_survive_a_restart<H: Harness>(served: &mut Served<H>) {
+pub async fn dying_items_survive_a_restart(served: &mut Served) {
     with_dead_queue(served, |_| {}).await;
     served.produce("jobs", &["a"]).await;
     let leased = served.lease("jobs", 1).await;
     served.faults.always("produce", None, Fault::Unavailable);
     served.retry("jobs", &leased, None, true).await.expect("retry");
     served.restart().await;
-    if !H::IS_DURABLE {
+    if !served.is_durable() {
         return;
     }
     served.advance(SECOND);
@@ -312,7 +311,7 @@ pub async fn dying_items_survive_a_restart<H: Harness>(served: &mut Served<H>) {
 }
 
 /// What dies after others have gone is not late because of them.
-pub async fn death_does_not_delay_the_next<H: Harness>(served: &mut Served<H>) {
+pub async fn death_does_not_delay_the_next(served: &mut Served) {
     with_dead_queue(served, |_| {}).await;
     let expire_deadline = Some(served.now().saturating_sub(SECOND));
     for dead in 1..=3 {
@@ -324,7 +323,7 @@ pub async fn death_does_not_delay_the_next<H: Harness>(served: &mut Served<H>) {
 }
 
 /// An item that is declared dead twice in one request, or returned as well, is refused as one that is gone.
-pub async fn item_is_declared_dead_once_in_a_request<H: Harness>(served: &mut Served<H>) {
+pub async fn item_is_declared_dead_once_in_a_request(served: &mut Served) {
     with_dead_queue(served, |_| {}).await;
     served.produce("jobs", &["a"]).await;
     let leased = served.lease("jobs", 1).await;
@@ -343,7 +342,7 @@ pub async fn item_is_declared_dead_once_in_a_request<H: Harness>(served: &mut Se
 }
 
 /// Of two retries that come together one declares the item dead; then the other finds it gone.
-pub async fn item_declared_dead_is_not_returned_in_the_same_turn<H: Harness>(served: &mut Served<H>) {
+pub async fn item_declared_dead_is_not_returned_in_the_same_turn(served: &mut Served) {
     with_dead_queue(served, |_| {}).await;
     served.produce("jobs", &["a"]).await;
     let leased = served.lease("jobs", 1).await;

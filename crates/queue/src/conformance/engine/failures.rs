@@ -6,7 +6,6 @@ use super::faulty::Fault;
 use super::served::{
     HOUR, LATE, MINUTE, PATIENCE, SHORT, Served, lease_request, name, new_item, payloads, words,
 };
-use crate::conformance::Harness;
 use crate::{ClearRequest, Error, ImportItem};
 
 /// How long the engine waits for a store that does not answer: longer than a busy machine needs for one that does.
@@ -16,7 +15,7 @@ const STORAGE_TIMEOUT: Duration = Duration::from_secs(2);
 const TAKEN_WITHIN: Duration = Duration::from_secs(2);
 
 /// A write that failed is tried in another partition; an answer of success means stored.
-pub async fn failed_produce_goes_to_another_partition<H: Harness>(served: &mut Served<H>) {
+pub async fn failed_produce_goes_to_another_partition(served: &mut Served) {
     served.create_with("jobs", |queue| queue.requested_partitions = 2).await;
     served.faults.always("produce", Some(0), Fault::Unavailable);
     for payload in ["a", "b", "c"] {
@@ -26,7 +25,7 @@ pub async fn failed_produce_goes_to_another_partition<H: Harness>(served: &mut S
 }
 
 /// When no partition works a produce ends at its timeout, and nothing is stored.
-pub async fn produce_times_out_when_every_partition_fails<H: Harness>(served: &mut Served<H>) {
+pub async fn produce_times_out_when_every_partition_fails(served: &mut Served) {
     served.create_with("jobs", |queue| queue.requested_partitions = 2).await;
     served.faults.everything(None, Fault::Unavailable);
     let started = Instant::now();
@@ -49,7 +48,7 @@ pub async fn produce_times_out_when_every_partition_fails<H: Harness>(served: &m
 
 /// A full disk can be read: the partition is opened again and again, and only its writes fail. Whoever looks between two of
 /// them must hear of it.
-pub async fn store_that_takes_no_writes_is_told_also_between_them<H: Harness>(served: &mut Served<H>) {
+pub async fn store_that_takes_no_writes_is_told_also_between_them(served: &mut Served) {
     served.create("jobs").await;
     served.faults.always("produce", None, Fault::Unavailable);
     served
@@ -71,7 +70,7 @@ pub async fn store_that_takes_no_writes_is_told_also_between_them<H: Harness>(se
 }
 
 /// A produce that waits for a partition is stored when one is back.
-pub async fn produce_waits_for_a_partition_to_recover<H: Harness>(served: &mut Served<H>) {
+pub async fn produce_waits_for_a_partition_to_recover(served: &mut Served) {
     served.create("jobs").await;
     served.faults.everything(None, Fault::Unavailable);
     let engine = served.engine.clone();
@@ -87,7 +86,7 @@ pub async fn produce_waits_for_a_partition_to_recover<H: Harness>(served: &mut S
 }
 
 /// A produce whose answer was lost is stored once, and answered truly.
-pub async fn lost_answer_of_a_produce_is_settled<H: Harness>(served: &mut Served<H>) {
+pub async fn lost_answer_of_a_produce_is_settled(served: &mut Served) {
     served.create("jobs").await;
     served.faults.once("produce", Fault::LostAnswer);
     served.produce("jobs", &["a", "b"]).await;
@@ -104,7 +103,7 @@ pub async fn lost_answer_of_a_produce_is_settled<H: Harness>(served: &mut Served
 }
 
 /// A lease whose answer was lost is given to whoever asked, once.
-pub async fn lost_answer_of_a_lease_is_settled<H: Harness>(served: &mut Served<H>) {
+pub async fn lost_answer_of_a_lease_is_settled(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a", "b", "c"]).await;
     served.faults.once("lease", Fault::LostAnswer);
@@ -118,7 +117,7 @@ pub async fn lost_answer_of_a_lease_is_settled<H: Harness>(served: &mut Served<H
 }
 
 /// A complete whose answer was lost is answered by what is stored.
-pub async fn lost_answer_of_a_complete_is_settled<H: Harness>(served: &mut Served<H>) {
+pub async fn lost_answer_of_a_complete_is_settled(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a", "b"]).await;
     let (a, b) = (served.lease("jobs", 1).await, served.lease("jobs", 1).await);
@@ -133,7 +132,7 @@ pub async fn lost_answer_of_a_complete_is_settled<H: Harness>(served: &mut Serve
 }
 
 /// A lost answer is no proof of completion for an item whose lease had run out before.
-pub async fn lost_answer_does_not_complete_what_was_not_held<H: Harness>(served: &mut Served<H>) {
+pub async fn lost_answer_does_not_complete_what_was_not_held(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a"]).await;
     let late = served.lease("jobs", 1).await;
@@ -148,7 +147,7 @@ pub async fn lost_answer_does_not_complete_what_was_not_held<H: Harness>(served:
 }
 
 /// Retries too, be they for now, for later, or for the dead.
-pub async fn lost_answer_of_a_retry_is_settled<H: Harness>(served: &mut Served<H>) {
+pub async fn lost_answer_of_a_retry_is_settled(served: &mut Served) {
     served.create("dead").await;
     served.create_with("jobs", |queue| queue.dead_queue = Some(name("dead"))).await;
     served.produce("jobs", &["now", "later", "dead"]).await;
@@ -171,7 +170,7 @@ pub async fn lost_answer_of_a_retry_is_settled<H: Harness>(served: &mut Served<H
 }
 
 /// A store that never answers does not hold a caller longer than the engine's own limits.
-pub async fn store_that_hangs_does_not_hang_callers<H: Harness>(served: &mut Served<H>) {
+pub async fn store_that_hangs_does_not_hang_callers(served: &mut Served) {
     served
         .reconfigure(|config| {
             config.storage_timeout = STORAGE_TIMEOUT;
@@ -198,7 +197,7 @@ pub async fn store_that_hangs_does_not_hang_callers<H: Harness>(served: &mut Ser
 }
 
 /// A write that nobody can settle in time is unknown, and says so.
-pub async fn outcome_that_stays_unknown_is_said_to_be<H: Harness>(served: &mut Served<H>) {
+pub async fn outcome_that_stays_unknown_is_said_to_be(served: &mut Served) {
     served.reconfigure(|config| config.storage_timeout = STORAGE_TIMEOUT).await;
     served.create("jobs").await;
     served.faults.always("open", None, Fault::Unavailable);
@@ -210,7 +209,7 @@ pub async fn outcome_that_stays_unknown_is_said_to_be<H: Harness>(served: &mut S
 }
 
 /// A client whose lease nobody could settle in time may ask again.
-pub async fn client_may_ask_again_after_an_unknown_outcome<H: Harness>(served: &mut Served<H>) {
+pub async fn client_may_ask_again_after_an_unknown_outcome(served: &mut Served) {
     served.reconfigure(|config| config.storage_timeout = STORAGE_TIMEOUT).await;
     served.create("jobs").await;
     served.produce("jobs", &["a", "b"]).await;
@@ -227,7 +226,7 @@ pub async fn client_may_ask_again_after_an_unknown_outcome<H: Harness>(served: &
 }
 
 /// A client that leaves while its lease is being written takes nothing afterwards.
-pub async fn lease_of_a_client_that_left_takes_nothing<H: Harness>(served: &mut Served<H>) {
+pub async fn lease_of_a_client_that_left_takes_nothing(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a"]).await;
     let engine = served.engine.clone();
@@ -245,7 +244,7 @@ pub async fn lease_of_a_client_that_left_takes_nothing<H: Harness>(served: &mut 
 }
 
 /// What a client that has left wanted to produce is not stored later.
-pub async fn produce_of_a_client_that_left_stores_nothing<H: Harness>(served: &mut Served<H>) {
+pub async fn produce_of_a_client_that_left_stores_nothing(served: &mut Served) {
     served.create("jobs").await;
     let engine = served.engine.clone();
     served.faults.once("produce", Fault::HeldUnavailable);
@@ -263,7 +262,7 @@ pub async fn produce_of_a_client_that_left_stores_nothing<H: Harness>(served: &m
 }
 
 /// A partition that another owner took stands aside until it is told to take it back.
-pub async fn fenced_partition_steps_down_until_reload<H: Harness>(served: &mut Served<H>) {
+pub async fn fenced_partition_steps_down_until_reload(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a"]).await;
     let second = served.second_engine();
@@ -283,7 +282,7 @@ pub async fn fenced_partition_steps_down_until_reload<H: Harness>(served: &mut S
 }
 
 /// Whoever only asks for the record of a queue leaves its partitions to their owner.
-pub async fn record_is_read_without_taking_the_partitions<H: Harness>(served: &mut Served<H>) {
+pub async fn record_is_read_without_taking_the_partitions(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a"]).await;
     let second = served.second_engine();
@@ -295,7 +294,7 @@ pub async fn record_is_read_without_taking_the_partitions<H: Harness>(served: &m
 }
 
 /// Time passing does not make a fenced partition take itself back.
-pub async fn fenced_partition_stays_down_when_time_passes<H: Harness>(served: &mut Served<H>) {
+pub async fn fenced_partition_stays_down_when_time_passes(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a"]).await;
     served.lease("jobs", 1).await;
@@ -311,7 +310,7 @@ pub async fn fenced_partition_stays_down_when_time_passes<H: Harness>(served: &m
 }
 
 /// Two servers that fight for a partition never both write: nothing acknowledged is lost.
-pub async fn two_servers_lose_nothing<H: Harness>(served: &mut Served<H>) {
+pub async fn two_servers_lose_nothing(served: &mut Served) {
     served.create("jobs").await;
     let second = served.second_engine();
     let mut acknowledged = Vec::new();
@@ -330,7 +329,7 @@ pub async fn two_servers_lose_nothing<H: Harness>(served: &mut Served<H>) {
 }
 
 /// A failing lifecycle is done when the store is back.
-pub async fn lifecycle_goes_on_after_a_failure<H: Harness>(served: &mut Served<H>) {
+pub async fn lifecycle_goes_on_after_a_failure(served: &mut Served) {
     served.create("jobs").await;
     for (operation, fault) in [
         ("due", Fault::Unavailable),
@@ -351,7 +350,7 @@ pub async fn lifecycle_goes_on_after_a_failure<H: Harness>(served: &mut Served<H
 }
 
 /// Imports, deletions and clears whose answer was lost are settled too.
-pub async fn lost_answers_of_cold_requests_are_settled<H: Harness>(served: &mut Served<H>) {
+pub async fn lost_answers_of_cold_requests_are_settled(served: &mut Served) {
     served.create("jobs").await;
     let queue = name("jobs");
     for fault in [Fault::LostAnswer, Fault::LostRequest] {
@@ -377,7 +376,7 @@ pub async fn lost_answers_of_cold_requests_are_settled<H: Harness>(served: &mut 
 }
 
 /// A slow partition does not hold up its neighbours.
-pub async fn slow_partition_does_not_block_its_neighbours<H: Harness>(served: &mut Served<H>) {
+pub async fn slow_partition_does_not_block_its_neighbours(served: &mut Served) {
     served.create_with("jobs", |queue| queue.requested_partitions = 2).await;
     served.faults.always("produce", Some(0), Fault::Held);
     let engine = served.engine.clone();
@@ -397,7 +396,7 @@ pub async fn slow_partition_does_not_block_its_neighbours<H: Harness>(served: &m
 }
 
 /// A partition that has many items and is slow does not attract leases for long.
-pub async fn slow_partition_does_not_keep_leases_from_others<H: Harness>(served: &mut Served<H>) {
+pub async fn slow_partition_does_not_keep_leases_from_others(served: &mut Served) {
     served.create_with("jobs", |queue| queue.requested_partitions = 2).await;
     served.produce_items("jobs", vec![new_item("slow"); 100], PATIENCE).await.expect("produce");
     served.produce_items("jobs", vec![new_item("x"); 10], PATIENCE).await.expect("produce");
@@ -417,7 +416,7 @@ pub async fn slow_partition_does_not_keep_leases_from_others<H: Harness>(served:
 }
 
 /// A pass over what is due that was slow, and found nothing, does not keep what ran out meanwhile.
-pub async fn lease_that_runs_out_during_a_slow_pass_is_reclaimed<H: Harness>(served: &mut Served<H>) {
+pub async fn lease_that_runs_out_during_a_slow_pass_is_reclaimed(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["first", "second"]).await;
     let first = served.lease("jobs", 1).await;
@@ -434,7 +433,7 @@ pub async fn lease_that_runs_out_during_a_slow_pass_is_reclaimed<H: Harness>(ser
 }
 
 /// Nothing is asked of the store when there is nothing to do.
-pub async fn quiet_queue_asks_nothing_of_its_store<H: Harness>(served: &mut Served<H>) {
+pub async fn quiet_queue_asks_nothing_of_its_store(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a"]).await;
     let leased = served.lease("jobs", 1).await;

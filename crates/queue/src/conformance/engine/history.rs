@@ -10,7 +10,6 @@ use parking_lot::Mutex;
 use super::dice::Dice;
 use super::faulty::Fault;
 use super::served::{LATE, MINUTE, PATIENCE, Served, name, new_item};
-use crate::conformance::Harness;
 use crate::{
     CompleteRequest, Engine, Error, ExtendRequest, GivenId, Item, LeaseRequest, ProduceRequest, RetryItem,
     RetryRequest,
@@ -40,7 +39,7 @@ struct Fate {
 type Books = Arc<Mutex<HashMap<String, Fate>>>;
 
 /// Nothing acknowledged is lost, nothing completed comes back, nothing is held twice, whatever the store does.
-pub async fn random_work_over_a_failing_store_keeps_every_promise<H: Harness>(served: &mut Served<H>) {
+pub async fn random_work_over_a_failing_store_keeps_every_promise(served: &mut Served) {
     served.reconfigure(|config| config.storage_timeout = Duration::from_secs(2)).await;
     served.create_with("dead", |queue| queue.requested_partitions = 2).await;
     served
@@ -70,7 +69,7 @@ pub async fn random_work_over_a_failing_store_keeps_every_promise<H: Harness>(se
     audit(served, &books).await;
 }
 
-fn break_something<H: Harness>(served: &Served<H>, dice: &mut Dice) {
+fn break_something(served: &Served, dice: &mut Dice) {
     let faults = [Fault::Unavailable, Fault::LostAnswer, Fault::LostRequest];
     let operations =
         ["produce", "lease", "change", "requeue", "remove", "fetch", "next_ready", "due", "open"];
@@ -198,7 +197,7 @@ impl Worker {
 }
 
 /// Takes everything out, and compares with the books.
-async fn audit<H: Harness>(served: &Served<H>, books: &Books) {
+async fn audit(served: &Served, books: &Books) {
     served.engine.reload(&name("jobs")).await.expect("reload");
     served.engine.reload(&name("dead")).await.expect("reload");
     let mut seen: HashMap<String, u32> = HashMap::new();

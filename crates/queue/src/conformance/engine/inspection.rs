@@ -4,7 +4,6 @@ use super::faulty::Fault;
 use super::served::{
     HOUR, LATE, MINUTE, PATIENCE, SECOND, SHORT, Served, lease_request, name, new_item, payloads, words,
 };
-use crate::conformance::Harness;
 use crate::store::Counts;
 use crate::{ClearRequest, Error, GivenId, ImportItem, ItemId, ListItems, Totals};
 
@@ -13,7 +12,7 @@ fn import(payload: &str) -> ImportItem {
 }
 
 /// Counts follow every change, and averages are over what they say.
-pub async fn stats_are_true<H: Harness>(served: &mut Served<H>) {
+pub async fn stats_are_true(served: &mut Served) {
     served.create("jobs").await;
     served.produce_items("jobs", vec![new_item("x"); 500], PATIENCE).await.expect("produce");
     served.produce_at("jobs", "later", served.after(HOUR)).await;
@@ -30,7 +29,7 @@ pub async fn stats_are_true<H: Harness>(served: &mut Served<H>) {
 }
 
 /// Every partition shows its own figures under its own number.
-pub async fn stats_are_per_partition<H: Harness>(served: &mut Served<H>) {
+pub async fn stats_are_per_partition(served: &mut Served) {
     served.create_with("jobs", |queue| queue.requested_partitions = 3).await;
     for len in [3, 2, 1] {
         served.produce_items("jobs", vec![new_item("x"); len], PATIENCE).await.expect("produce");
@@ -43,7 +42,7 @@ pub async fn stats_are_per_partition<H: Harness>(served: &mut Served<H>) {
 }
 
 /// Waiting requests are counted while they wait, and not after.
-pub async fn waiting_requests_are_counted<H: Harness>(served: &mut Served<H>) {
+pub async fn waiting_requests_are_counted(served: &mut Served) {
     served.create("jobs").await;
     let first = served.waiting_lease("jobs", "a", 1).await;
     let second = served.waiting_lease("jobs", "b", 1).await;
@@ -57,7 +56,7 @@ pub async fn waiting_requests_are_counted<H: Harness>(served: &mut Served<H>) {
 }
 
 /// What a console shows: totals of what happened, and how old the first in line is.
-pub async fn overview_counts_what_happened<H: Harness>(served: &mut Served<H>) {
+pub async fn overview_counts_what_happened(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a", "b", "c", "d"]).await;
     served.advance(SECOND);
@@ -79,7 +78,7 @@ pub async fn overview_counts_what_happened<H: Harness>(served: &mut Served<H>) {
 }
 
 /// Lists start at the pivot, and show scheduled items only where they belong.
-pub async fn lists_start_at_the_pivot<H: Harness>(served: &mut Served<H>) {
+pub async fn lists_start_at_the_pivot(served: &mut Served) {
     served.create("jobs").await;
     let ids = served.produce("jobs", &["a", "b", "c"]).await.ids;
     served.produce_at("jobs", "later", served.after(HOUR)).await;
@@ -105,7 +104,7 @@ pub async fn lists_start_at_the_pivot<H: Harness>(served: &mut Served<H>) {
 }
 
 /// Imported items come in order, with new ids, and can be leased at once.
-pub async fn imported_items_are_leasable_at_once<H: Harness>(served: &mut Served<H>) {
+pub async fn imported_items_are_leasable_at_once(served: &mut Served) {
     served.create("jobs").await;
     let items: Vec<ImportItem> = (0..10_000).map(|number| import(&number.to_string())).collect();
     let imported = served.engine.import_items(&name("jobs"), 0, items).await.expect("import");
@@ -120,7 +119,7 @@ pub async fn imported_items_are_leasable_at_once<H: Harness>(served: &mut Served
 }
 
 /// An import may say that somebody holds an item.
-pub async fn imported_lease_runs_out<H: Harness>(served: &mut Served<H>) {
+pub async fn imported_lease_runs_out(served: &mut Served) {
     served.create("jobs").await;
     let held = ImportItem {
         is_leased: true,
@@ -137,7 +136,7 @@ pub async fn imported_lease_runs_out<H: Harness>(served: &mut Served<H>) {
 }
 
 /// A source id is stored once; the answer names the item that is there.
-pub async fn known_source_id_is_imported_once<H: Harness>(served: &mut Served<H>) {
+pub async fn known_source_id_is_imported_once(served: &mut Served) {
     served.create("jobs").await;
     let item = |payload| ImportItem { source_id: Some("s1".into()), ..import(payload) };
     let queue = name("jobs");
@@ -151,7 +150,7 @@ pub async fn known_source_id_is_imported_once<H: Harness>(served: &mut Served<H>
 }
 
 /// Deleting takes leased items too, leaves unknown ids alone, and does nothing if an id is malformed.
-pub async fn items_are_deleted_by_id<H: Harness>(served: &mut Served<H>) {
+pub async fn items_are_deleted_by_id(served: &mut Served) {
     served.create("jobs").await;
     let ids = served.produce("jobs", &["a", "b", "c"]).await.ids;
     served.lease("jobs", 1).await;
@@ -166,7 +165,7 @@ pub async fn items_are_deleted_by_id<H: Harness>(served: &mut Served<H>) {
 }
 
 /// Clearing takes only what it is told to.
-pub async fn clear_takes_what_it_is_told<H: Harness>(served: &mut Served<H>) {
+pub async fn clear_takes_what_it_is_told(served: &mut Served) {
     served.create_with("jobs", |queue| queue.requested_partitions = 2).await;
     let queue = name("jobs");
     let fill = async || {
@@ -207,7 +206,7 @@ pub async fn clear_takes_what_it_is_told<H: Harness>(served: &mut Served<H>) {
 }
 
 /// While a queue is paused requests are held and figures are served; afterwards all is done as one batch.
-pub async fn pause_holds_requests_and_serves_figures<H: Harness>(served: &mut Served<H>) {
+pub async fn pause_holds_requests_and_serves_figures(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["old"]).await;
     let old = served.lease("jobs", 1).await;
@@ -243,7 +242,7 @@ pub async fn pause_holds_requests_and_serves_figures<H: Harness>(served: &mut Se
 }
 
 /// Reloading loses nothing and wakes whoever waits.
-pub async fn reload_keeps_everything<H: Harness>(served: &mut Served<H>) {
+pub async fn reload_keeps_everything(served: &mut Served) {
     served.create_with("jobs", |queue| queue.requested_partitions = 2).await;
     served.produce("jobs", &["a"]).await;
     served.produce("jobs", &["b"]).await;
@@ -255,7 +254,7 @@ pub async fn reload_keeps_everything<H: Harness>(served: &mut Served<H>) {
 }
 
 /// Figures that the store takes its time for hold up nobody.
-pub async fn slow_stats_hold_up_nobody<H: Harness>(served: &mut Served<H>) {
+pub async fn slow_stats_hold_up_nobody(served: &mut Served) {
     served.create("jobs").await;
     served.faults.take_calls("stats");
     served.faults.always("stats", None, Fault::Held);
@@ -271,7 +270,7 @@ pub async fn slow_stats_hold_up_nobody<H: Harness>(served: &mut Served<H>) {
 }
 
 /// A store that cannot tell the averages is not one that cannot be written.
-pub async fn failed_stats_do_not_fail_the_partition<H: Harness>(served: &mut Served<H>) {
+pub async fn failed_stats_do_not_fail_the_partition(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a"]).await;
     served.faults.always("stats", None, Fault::Unavailable);
@@ -283,9 +282,9 @@ pub async fn failed_stats_do_not_fail_the_partition<H: Harness>(served: &mut Ser
 }
 
 /// A clear of many items leaves others their turns, and ends although more items come.
-pub async fn clear_of_many_items_lets_others_work<H: Harness>(served: &mut Served<H>) {
+pub async fn clear_of_many_items_lets_others_work(served: &mut Served) {
     served.create("jobs").await;
-    let batches = 30 / H::SHORTENED.min(10);
+    let batches = 30 / served.shortened().min(10);
     for _ in 0..batches {
         served.produce_items("jobs", vec![new_item("old"); 1_000], PATIENCE).await.expect("produce");
     }

@@ -5,11 +5,10 @@ use std::time::{Duration, Instant};
 use super::served::{
     HOUR, LATE, MINUTE, PATIENCE, SECOND, SHORT, Served, lease_request, name, new_item, payloads, words,
 };
-use crate::conformance::Harness;
 use crate::{Error, ImportItem, LeaseRequest, NewItem};
 
 /// A consumer that waits gets what is produced, without asking again.
-pub async fn waiting_lease_is_woken_by_a_produce<H: Harness>(served: &mut Served<H>) {
+pub async fn waiting_lease_is_woken_by_a_produce(served: &mut Served) {
     served.create("jobs").await;
     let waiting = served.waiting_lease("jobs", "c", 10).await;
     served.produce("jobs", &["a", "b"]).await;
@@ -22,7 +21,7 @@ pub async fn waiting_lease_is_woken_by_a_produce<H: Harness>(served: &mut Served
 }
 
 /// Items go to those who wait in the write that stores them.
-pub async fn produced_items_go_straight_to_waiting_leases<H: Harness>(served: &mut Served<H>) {
+pub async fn produced_items_go_straight_to_waiting_leases(served: &mut Served) {
     served.create("jobs").await;
     let waiting = served.waiting_lease("jobs", "c", 10).await;
     served.faults.take_calls("lease");
@@ -32,7 +31,7 @@ pub async fn produced_items_go_straight_to_waiting_leases<H: Harness>(served: &m
 }
 
 /// A retry wakes a consumer that waits.
-pub async fn waiting_lease_is_woken_by_a_retry<H: Harness>(served: &mut Served<H>) {
+pub async fn waiting_lease_is_woken_by_a_retry(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a"]).await;
     let held = served.lease("jobs", 1).await;
@@ -42,7 +41,7 @@ pub async fn waiting_lease_is_woken_by_a_retry<H: Harness>(served: &mut Served<H
 }
 
 /// A lease that runs out wakes a consumer that waits.
-pub async fn waiting_lease_is_woken_by_an_expired_lease<H: Harness>(served: &mut Served<H>) {
+pub async fn waiting_lease_is_woken_by_an_expired_lease(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a"]).await;
     served.lease("jobs", 1).await;
@@ -52,7 +51,7 @@ pub async fn waiting_lease_is_woken_by_an_expired_lease<H: Harness>(served: &mut
 }
 
 /// A schedule that comes wakes a consumer that waits.
-pub async fn waiting_lease_is_woken_by_a_schedule<H: Harness>(served: &mut Served<H>) {
+pub async fn waiting_lease_is_woken_by_a_schedule(served: &mut Served) {
     served.create("jobs").await;
     served.produce_at("jobs", "a", served.after(HOUR)).await;
     let waiting = served.waiting_lease("jobs", "c", 1).await;
@@ -61,7 +60,7 @@ pub async fn waiting_lease_is_woken_by_a_schedule<H: Harness>(served: &mut Serve
 }
 
 /// An import wakes a consumer that waits.
-pub async fn waiting_lease_is_woken_by_an_import<H: Harness>(served: &mut Served<H>) {
+pub async fn waiting_lease_is_woken_by_an_import(served: &mut Served) {
     served.create("jobs").await;
     let waiting = served.waiting_lease("jobs", "c", 1).await;
     let item = ImportItem { payload: "a".into(), ..ImportItem::default() };
@@ -70,7 +69,7 @@ pub async fn waiting_lease_is_woken_by_an_import<H: Harness>(served: &mut Served
 }
 
 /// The words a client waits for, at its timeout, although the engine's clock stands still.
-pub async fn lease_times_out_by_real_time<H: Harness>(served: &mut Served<H>) {
+pub async fn lease_times_out_by_real_time(served: &mut Served) {
     served.create("jobs").await;
     let started = Instant::now();
     let answer = served.try_lease("jobs", 1, SHORT).await;
@@ -81,14 +80,14 @@ pub async fn lease_times_out_by_real_time<H: Harness>(served: &mut Served<H>) {
 }
 
 /// A lease takes what is there.
-pub async fn lease_does_not_wait_to_fill_its_batch<H: Harness>(served: &mut Served<H>) {
+pub async fn lease_does_not_wait_to_fill_its_batch(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a"]).await;
     assert_eq!(served.lease("jobs", 1000).await.items.len(), 1);
 }
 
 /// One waiting request per client; the earlier one keeps waiting.
-pub async fn second_waiting_lease_of_a_client_is_refused<H: Harness>(served: &mut Served<H>) {
+pub async fn second_waiting_lease_of_a_client_is_refused(served: &mut Served) {
     served.create("jobs").await;
     let waiting = served.waiting_lease("jobs", "c", 1).await;
     let second = served.engine.lease(lease_request("jobs", "c", 1)).await;
@@ -101,7 +100,7 @@ pub async fn second_waiting_lease_of_a_client_is_refused<H: Harness>(served: &mu
 }
 
 /// A client that was answered may ask again at once, well or not.
-pub async fn client_may_ask_again_once_it_was_answered<H: Harness>(served: &mut Served<H>) {
+pub async fn client_may_ask_again_once_it_was_answered(served: &mut Served) {
     served.create("jobs").await;
     for round in 0..50 {
         if round % 2 == 0 {
@@ -117,7 +116,7 @@ pub async fn client_may_ask_again_once_it_was_answered<H: Harness>(served: &mut 
 }
 
 /// A client that is gone waits no more, and gets nothing.
-pub async fn dropped_lease_is_forgotten<H: Harness>(served: &mut Served<H>) {
+pub async fn dropped_lease_is_forgotten(served: &mut Served) {
     served.create("jobs").await;
     let waiting = served.waiting_lease("jobs", "c", 1).await;
     waiting.abort();
@@ -128,7 +127,7 @@ pub async fn dropped_lease_is_forgotten<H: Harness>(served: &mut Served<H>) {
 }
 
 /// 23 items over requests of 20, 6 and 1.
-pub async fn waiting_leases_share_in_rotation<H: Harness>(served: &mut Served<H>) {
+pub async fn waiting_leases_share_in_rotation(served: &mut Served) {
     served.create("jobs").await;
     served.engine.pause(&name("jobs")).await.expect("pause");
     let mut waiting = Vec::new();
@@ -150,7 +149,7 @@ pub async fn waiting_leases_share_in_rotation<H: Harness>(served: &mut Served<H>
 }
 
 /// Ten items of one produce over five leases that wait, in a queue of five partitions.
-pub async fn waiting_leases_follow_the_items_to_their_partition<H: Harness>(served: &mut Served<H>) {
+pub async fn waiting_leases_follow_the_items_to_their_partition(served: &mut Served) {
     served.create_with("jobs", |queue| queue.requested_partitions = 5).await;
     let mut waiting = Vec::new();
     for client in ["a", "b", "c", "d", "e"] {
@@ -164,7 +163,7 @@ pub async fn waiting_leases_follow_the_items_to_their_partition<H: Harness>(serv
 }
 
 /// The fullest partition is leased from, and then the other.
-pub async fn lease_comes_from_the_fullest_partition<H: Harness>(served: &mut Served<H>) {
+pub async fn lease_comes_from_the_fullest_partition(served: &mut Served) {
     served.create_with("jobs", |queue| queue.requested_partitions = 2).await;
     let items = |len: usize| vec![new_item("x"); len];
     let ten = served.produce_items("jobs", items(10), PATIENCE).await.expect("produce");
@@ -177,7 +176,7 @@ pub async fn lease_comes_from_the_fullest_partition<H: Harness>(served: &mut Ser
 }
 
 /// A partition full of schedules does not keep a lease from a ready item elsewhere.
-pub async fn scheduled_items_do_not_attract_leases<H: Harness>(served: &mut Served<H>) {
+pub async fn scheduled_items_do_not_attract_leases(served: &mut Served) {
     served.create_with("jobs", |queue| queue.requested_partitions = 2).await;
     let later = NewItem { enqueue_at: Some(served.after(HOUR)), ..new_item("later") };
     served.produce_items("jobs", vec![later.clone(), later.clone(), later], PATIENCE).await.expect("produce");
@@ -188,7 +187,7 @@ pub async fn scheduled_items_do_not_attract_leases<H: Harness>(served: &mut Serv
 }
 
 /// Whatever makes an item ready, in whichever partition, a lease finds it.
-pub async fn lease_finds_what_is_ready_in_any_partition<H: Harness>(served: &mut Served<H>) {
+pub async fn lease_finds_what_is_ready_in_any_partition(served: &mut Served) {
     served.create_with("jobs", |queue| queue.requested_partitions = 4).await;
     for number in 0..8 {
         served.produce("jobs", &[&number.to_string()]).await;
@@ -212,7 +211,7 @@ pub async fn lease_finds_what_is_ready_in_any_partition<H: Harness>(served: &mut
 }
 
 /// A lease may ask for another timeout than the queue's.
-pub async fn lease_timeout_may_be_chosen_by_the_request<H: Harness>(served: &mut Served<H>) {
+pub async fn lease_timeout_may_be_chosen_by_the_request(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a", "b"]).await;
     let ask = |timeout| LeaseRequest { lease_timeout: Some(timeout), ..lease_request("jobs", "c", 1) };
@@ -232,7 +231,7 @@ pub async fn lease_timeout_may_be_chosen_by_the_request<H: Harness>(served: &mut
 }
 
 /// The rules of a request, in the words clients know; the queue is looked for first.
-pub async fn bad_requests_are_refused_in_order<H: Harness>(served: &mut Served<H>) {
+pub async fn bad_requests_are_refused_in_order(served: &mut Served) {
     let unknown = served.try_produce("nothing", &[], Duration::ZERO).await;
     assert_eq!(words(unknown), "queue does not exist; no such queue named 'nothing'");
     let unknown = served.try_lease("nothing", 0, Duration::ZERO).await;

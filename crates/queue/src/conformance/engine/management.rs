@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use super::faulty::Fault;
 use super::served::{HOUR, LATE, MINUTE, PATIENCE, SECOND, Served, name, payloads, words};
-use crate::conformance::Harness;
 use crate::{Error, Namespace, QueueChange};
 
 /// A queue serves when it was created, and is as it was asked for.
-pub async fn created_queue_serves_at_once<H: Harness>(served: &mut Served<H>) {
+pub async fn created_queue_serves_at_once(served: &mut Served) {
     let created = served
         .create_with("jobs", |queue| {
             queue.requested_partitions = 3;
@@ -25,7 +24,7 @@ pub async fn created_queue_serves_at_once<H: Harness>(served: &mut Served<H>) {
 }
 
 /// The rules of a queue, in the words clients know.
-pub async fn bad_queues_are_refused<H: Harness>(served: &mut Served<H>) {
+pub async fn bad_queues_are_refused(served: &mut Served) {
     served.create("dead").await;
     served.create_with("jobs", |queue| queue.dead_queue = Some(name("dead"))).await;
     assert_eq!(words(served.try_create("jobs", |_| {}).await), "invalid queue; 'jobs' already exists");
@@ -46,7 +45,7 @@ pub async fn bad_queues_are_refused<H: Harness>(served: &mut Served<H>) {
 }
 
 /// A stored queue is opened when it is needed, once, however many need it.
-pub async fn queue_is_opened_once_on_first_use<H: Harness>(served: &mut Served<H>) {
+pub async fn queue_is_opened_once_on_first_use(served: &mut Served) {
     served.create("jobs").await;
     served.reconfigure(|_| {}).await;
     served.faults.take_calls("open");
@@ -68,7 +67,7 @@ pub async fn queue_is_opened_once_on_first_use<H: Harness>(served: &mut Served<H
 }
 
 /// The queue goes on with the merged record, and shows it.
-pub async fn update_goes_on_with_the_merged_record<H: Harness>(served: &mut Served<H>) {
+pub async fn update_goes_on_with_the_merged_record(served: &mut Served) {
     served.create_with("jobs", |queue| queue.reference = "old".into()).await;
     served.advance(SECOND);
     let change = QueueChange { max_attempts: 5, ..QueueChange::default() };
@@ -82,7 +81,7 @@ pub async fn update_goes_on_with_the_merged_record<H: Harness>(served: &mut Serv
 }
 
 /// New timeouts are for what comes later; the limit of attempts counts at once.
-pub async fn update_takes_effect_as_promised<H: Harness>(served: &mut Served<H>) {
+pub async fn update_takes_effect_as_promised(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a", "b"]).await;
     let held = served.lease("jobs", 1).await;
@@ -102,7 +101,7 @@ pub async fn update_takes_effect_as_promised<H: Harness>(served: &mut Served<H>)
 }
 
 /// The rules hold for the merged record, and nothing changes if they are broken.
-pub async fn bad_updates_are_refused<H: Harness>(served: &mut Served<H>) {
+pub async fn bad_updates_are_refused(served: &mut Served) {
     let created = served.create("jobs").await;
     let update = |change| served.engine.update_queue(&created.name, change);
     let change = QueueChange { lease_timeout: 25 * HOUR, ..QueueChange::default() };
@@ -115,7 +114,7 @@ pub async fn bad_updates_are_refused<H: Harness>(served: &mut Served<H>) {
 }
 
 /// A deleted queue is gone with its items, and whoever waits is told.
-pub async fn deleted_queue_takes_its_items_along<H: Harness>(served: &mut Served<H>) {
+pub async fn deleted_queue_takes_its_items_along(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["old"]).await;
     served.produce_at("jobs", "later", served.after(HOUR)).await;
@@ -134,7 +133,7 @@ pub async fn deleted_queue_takes_its_items_along<H: Harness>(served: &mut Served
 }
 
 /// What a deletion could not drop is dropped before a queue of that name serves again.
-pub async fn leftovers_are_dropped_when_a_queue_is_created<H: Harness>(served: &mut Served<H>) {
+pub async fn leftovers_are_dropped_when_a_queue_is_created(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["old"]).await;
     served.faults.once("drop", Fault::Unavailable);
@@ -147,7 +146,7 @@ pub async fn leftovers_are_dropped_when_a_queue_is_created<H: Harness>(served: &
 }
 
 /// A store that cannot be asked what is left behind has not been changed, and nobody is told that it may have been.
-pub async fn create_that_cannot_look_is_known_not_to_have_happened<H: Harness>(served: &mut Served<H>) {
+pub async fn create_that_cannot_look_is_known_not_to_have_happened(served: &mut Served) {
     served.reconfigure(|config| config.storage_timeout = SECOND / 5).await;
     served.faults.always("last_owner", None, Fault::Hang);
     let created = served.try_create("jobs", |_| {}).await;
@@ -160,7 +159,7 @@ pub async fn create_that_cannot_look_is_known_not_to_have_happened<H: Harness>(s
 }
 
 /// Lists show one namespace, in order, from the pivot.
-pub async fn queues_are_listed_by_namespace<H: Harness>(served: &mut Served<H>) {
+pub async fn queues_are_listed_by_namespace(served: &mut Served) {
     for queue in ["b", "a", "c"] {
         served.create(queue).await;
     }
@@ -191,7 +190,7 @@ pub async fn queues_are_listed_by_namespace<H: Harness>(served: &mut Served<H>) 
 }
 
 /// Names of queues that do not exist leave nothing behind, whatever they are.
-pub async fn hostile_names_are_found_or_not<H: Harness>(served: &mut Served<H>) {
+pub async fn hostile_names_are_found_or_not(served: &mut Served) {
     let names = ["../../etc/passwd", "a/b", "%00", "'; DROP TABLE queues; --", "ü", "\"quoted\"", "A", "a"];
     for hostile in names {
         let Ok(queue) = hostile.parse::<crate::QueueName>() else {

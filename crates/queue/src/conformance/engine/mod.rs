@@ -33,7 +33,10 @@ pub use served::Served;
 macro_rules! queue_conformance {
     ($harness:ty) => { $crate::queue_conformance!($harness, [allow(unused)]); };
     ($harness:ty, [$attribute:meta]) => {
-        $crate::queue_conformance!(@cases $harness, [$attribute],
+        $crate::queue_conformance!(@list tests [$harness] [$attribute]);
+    };
+    (@list $($into:tt)+) => {
+        $crate::queue_conformance!(@$($into)+
             order: items_are_leased_in_the_order_produced,
             order: retried_item_goes_to_the_tail_under_a_new_id,
             order: expired_lease_goes_to_the_tail_under_a_new_id,
@@ -181,19 +184,47 @@ macro_rules! queue_conformance {
             concurrency: concurrent_history_is_linearizable,
             concurrency: concurrent_history_over_a_failing_store_is_linearizable,
             model: random_requests_answer_as_the_reference,
-            model: random_requests_without_a_dead_queue_answer_as_the_reference
+            model: random_requests_without_a_dead_queue_answer_as_the_reference,
         );
     };
-    (@cases $harness:ty, [$attribute:meta], $($promise:ident: $case:ident),+) => {
-        $($crate::queue_conformance!(@case $harness, [$attribute], $promise, $case);)+
+    (@tests [$harness:ty] [$attribute:meta] $($promise:ident: $case:ident,)+) => {
+        $(
+            #[test]
+            #[$attribute]
+            fn $case() {
+                $crate::conformance::engine::cases::$case($crate::conformance::start::<$harness>);
+            }
+        )+
     };
-    (@case $harness:ty, [$attribute:meta], $promise:ident, $case:ident) => {
-        #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-        #[$attribute]
-        async fn $case() {
-            let mut served = $crate::conformance::engine::Served::<$harness>::start().await;
-            $crate::conformance::engine::$promise::$case(&mut served).await;
+    (@cases $($promise:ident: $case:ident,)+) => {
+        $(
+            pub fn $case(start: Start) {
+                over_an_engine(start, |served| Box::pin(super::$promise::$case(served)));
+            }
+        )+
+    };
+}
+
+/// Each case as the body of a test, compiled here and not again for every store.
+#[doc(hidden)]
+#[allow(missing_docs, reason = "each is documented in the module of its promise")]
+pub mod cases {
+    use std::future::Future;
+    use std::pin::Pin;
+
+    use super::Served;
+    use crate::conformance::{Start, run};
+
+    fn over_an_engine(
+        start: Start,
+        case: for<'a> fn(&'a mut Served) -> Pin<Box<dyn Future<Output = ()> + 'a>>,
+    ) {
+        run(Box::pin(async move {
+            let mut served = Served::start(start).await;
+            case(&mut served).await;
             served.stop().await;
-        }
-    };
+        }));
+    }
+
+    queue_conformance!(@list cases);
 }

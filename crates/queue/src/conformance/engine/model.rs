@@ -7,7 +7,6 @@ use leasehold_core::Timestamp;
 use super::dice::{Dice, asked_for, seed};
 use super::reference::{DELAY, Fate, Kept, Reference};
 use super::served::{HOUR, MINUTE, PATIENCE, SECOND, Served, lease_request, name};
-use crate::conformance::Harness;
 use crate::{
     ClearRequest, CompleteRequest, Error, ExtendRequest, GivenId, ImportItem, Item, ItemId, LeaseRequest,
     NewItem, QueueChange, Result, RetryItem, RetryRequest,
@@ -22,24 +21,24 @@ const DEAD: usize = 1;
 const FOLLOWS: Duration = Duration::from_secs(30);
 
 /// Every answer, every list and every figure is the reference's, with a dead queue.
-pub async fn random_requests_answer_as_the_reference<H: Harness>(served: &mut Served<H>) {
-    requests_answer_as_the_reference(served, seed("LEASEHOLD_MODEL_SEED"), steps::<H>(), true).await;
+pub async fn random_requests_answer_as_the_reference(served: &mut Served) {
+    let steps = steps(served);
+    requests_answer_as_the_reference(served, seed("LEASEHOLD_MODEL_SEED"), steps, true).await;
 }
 
 /// The same where the dead are deleted, until an update names a dead queue.
-pub async fn random_requests_without_a_dead_queue_answer_as_the_reference<H: Harness>(
-    served: &mut Served<H>,
-) {
-    requests_answer_as_the_reference(served, seed("LEASEHOLD_MODEL_SEED"), steps::<H>(), false).await;
+pub async fn random_requests_without_a_dead_queue_answer_as_the_reference(served: &mut Served) {
+    let steps = steps(served);
+    requests_answer_as_the_reference(served, seed("LEASEHOLD_MODEL_SEED"), steps, false).await;
 }
 
-fn steps<H: Harness>() -> u64 {
-    asked_for("LEASEHOLD_MODEL_STEPS").unwrap_or(STEPS / u64::from(H::SHORTENED))
+fn steps(served: &Served) -> u64 {
+    asked_for("LEASEHOLD_MODEL_STEPS").unwrap_or(STEPS / u64::from(served.shortened()))
 }
 
 /// So many requests, the same for the same seed.
-pub async fn requests_answer_as_the_reference<H: Harness>(
-    served: &mut Served<H>,
+pub async fn requests_answer_as_the_reference(
+    served: &mut Served,
     seed: u64,
     steps: u64,
     has_dead_queue: bool,
@@ -48,8 +47,8 @@ pub async fn requests_answer_as_the_reference<H: Harness>(
     Run::start(served, seed, has_dead_queue).await.run(steps).await;
 }
 
-struct Run<'a, H> {
-    served: &'a mut Served<H>,
+struct Run<'a> {
+    served: &'a mut Served,
     queues: [Reference; 2],
     dice: Dice,
     seed: u64,
@@ -60,8 +59,8 @@ struct Run<'a, H> {
     payloads: u64,
 }
 
-impl<'a, H: Harness> Run<'a, H> {
-    async fn start(served: &'a mut Served<H>, seed: u64, has_dead_queue: bool) -> Self {
+impl<'a> Run<'a> {
+    async fn start(served: &'a mut Served, seed: u64, has_dead_queue: bool) -> Self {
         served.reconfigure(|config| config.reclaim_delay = DELAY).await;
         let reference = |has_dead_queue| Reference {
             items: Vec::new(),
@@ -331,7 +330,7 @@ impl<'a, H: Harness> Run<'a, H> {
 
     /// A new engine over the same store; where that outlives its process, over the store opened anew.
     async fn restart(&mut self) -> String {
-        if H::IS_DURABLE && self.dice.chance(50) {
+        if self.served.is_durable() && self.dice.chance(50) {
             self.served.restart().await;
         } else {
             self.served.reconfigure(|_| {}).await;

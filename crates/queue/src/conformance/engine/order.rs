@@ -2,10 +2,9 @@
 
 use super::served::{HOUR, LATE, MINUTE, PATIENCE, SECOND, Served, new_item, payloads};
 use crate::NewItem;
-use crate::conformance::Harness;
 
 /// Ready items are leased in the order in which they were produced.
-pub async fn items_are_leased_in_the_order_produced<H: Harness>(served: &mut Served<H>) {
+pub async fn items_are_leased_in_the_order_produced(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a", "b"]).await;
     served.produce("jobs", &["c"]).await;
@@ -14,7 +13,7 @@ pub async fn items_are_leased_in_the_order_produced<H: Harness>(served: &mut Ser
 }
 
 /// B, C, A after A was given back.
-pub async fn retried_item_goes_to_the_tail_under_a_new_id<H: Harness>(served: &mut Served<H>) {
+pub async fn retried_item_goes_to_the_tail_under_a_new_id(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a", "b", "c"]).await;
     let first = served.lease("jobs", 1).await;
@@ -26,7 +25,7 @@ pub async fn retried_item_goes_to_the_tail_under_a_new_id<H: Harness>(served: &m
 }
 
 /// A lease that ran out puts its item behind those that are ready.
-pub async fn expired_lease_goes_to_the_tail_under_a_new_id<H: Harness>(served: &mut Served<H>) {
+pub async fn expired_lease_goes_to_the_tail_under_a_new_id(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a", "b"]).await;
     let first = served.lease("jobs", 1).await;
@@ -39,7 +38,7 @@ pub async fn expired_lease_goes_to_the_tail_under_a_new_id<H: Harness>(served: &
 }
 
 /// Items for the same time keep the order in which they were produced, and come behind what was ready before.
-pub async fn scheduled_items_of_one_time_keep_their_order<H: Harness>(served: &mut Served<H>) {
+pub async fn scheduled_items_of_one_time_keep_their_order(served: &mut Served) {
     served.create("jobs").await;
     let at = served.after(HOUR);
     for payload in ["a", "b", "c"] {
@@ -52,7 +51,7 @@ pub async fn scheduled_items_of_one_time_keep_their_order<H: Harness>(served: &m
 }
 
 /// The id is the same while it waits, and a new one when it is ready.
-pub async fn scheduled_item_keeps_its_id_until_it_is_due<H: Harness>(served: &mut Served<H>) {
+pub async fn scheduled_item_keeps_its_id_until_it_is_due(served: &mut Served) {
     served.create("jobs").await;
     let id = served.produce_at("jobs", "later", served.after(HOUR)).await.ids[0];
     let scheduled = served.scheduled("jobs").await;
@@ -65,7 +64,7 @@ pub async fn scheduled_item_keeps_its_id_until_it_is_due<H: Harness>(served: &mu
 }
 
 /// Later schedules fire after an earlier one did.
-pub async fn later_schedules_come_in_their_turn<H: Harness>(served: &mut Served<H>) {
+pub async fn later_schedules_come_in_their_turn(served: &mut Served) {
     served.create("jobs").await;
     for (payload, hours) in [("third", 3), ("first", 1), ("second", 2)] {
         served.produce_at("jobs", payload, served.after(hours * HOUR)).await;
@@ -80,7 +79,7 @@ pub async fn later_schedules_come_in_their_turn<H: Harness>(served: &mut Served<
 }
 
 /// Less than 100 ms ahead is now.
-pub async fn near_enqueue_time_means_now<H: Harness>(served: &mut Served<H>) {
+pub async fn near_enqueue_time_means_now(served: &mut Served) {
     served.create("jobs").await;
     let now = served.now();
     let near = now.saturating_add(std::time::Duration::from_millis(99));
@@ -93,7 +92,7 @@ pub async fn near_enqueue_time_means_now<H: Harness>(served: &mut Served<H>) {
 }
 
 /// Leases count attempts; retries and expiry do not.
-pub async fn attempts_count_leases_only<H: Harness>(served: &mut Served<H>) {
+pub async fn attempts_count_leases_only(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a"]).await;
     let first = served.lease("jobs", 1).await;
@@ -106,7 +105,7 @@ pub async fn attempts_count_leases_only<H: Harness>(served: &mut Served<H>) {
 }
 
 /// What a producer gave is what a consumer gets.
-pub async fn produced_items_are_kept_whole<H: Harness>(served: &mut Served<H>) {
+pub async fn produced_items_are_kept_whole(served: &mut Served) {
     served.create("jobs").await;
     let given = NewItem {
         enqueue_at: None,
@@ -131,7 +130,7 @@ pub async fn produced_items_are_kept_whole<H: Harness>(served: &mut Served<H>) {
 }
 
 /// One produce is never split, and produces go where the fewest items are.
-pub async fn items_of_one_produce_stay_together<H: Harness>(served: &mut Served<H>) {
+pub async fn items_of_one_produce_stay_together(served: &mut Served) {
     served.create_with("jobs", |queue| queue.requested_partitions = 2).await;
     let ten: Vec<NewItem> = (0..10).map(|number| new_item(&number.to_string())).collect();
     let mut partitions = Vec::new();
@@ -149,13 +148,13 @@ pub async fn items_of_one_produce_stay_together<H: Harness>(served: &mut Served<
 }
 
 /// Items, leases and schedules are there after a restart, and new items come behind the old ones.
-pub async fn line_goes_on_after_a_restart<H: Harness>(served: &mut Served<H>) {
+pub async fn line_goes_on_after_a_restart(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a", "b"]).await;
     served.produce_at("jobs", "later", served.after(HOUR)).await;
     let leased = served.lease("jobs", 1).await;
     served.restart().await;
-    if !H::IS_DURABLE {
+    if !served.is_durable() {
         return;
     }
     served.produce("jobs", &["c"]).await;

@@ -9,7 +9,7 @@ use leasehold_core::{Clock, ManualClock, Timestamp};
 use tokio::task::JoinHandle;
 
 use super::faulty::{Faults, FaultyStore};
-use crate::conformance::Harness;
+use crate::conformance::{Harness, Start};
 use crate::store::memory::MemoryQueues;
 use crate::{
     Backoff, CompleteRequest, Config, Engine, EngineClock, Error, GivenId, Item, LeaseRequest, Leased,
@@ -28,8 +28,8 @@ pub(super) const HOUR: Duration = Duration::from_secs(3600);
 pub(super) const LATE: Duration = Duration::from_millis(60);
 
 /// An engine over a store of its own, with a clock that stands still.
-pub struct Served<H> {
-    harness: Option<H>,
+pub struct Served {
+    harness: Option<Box<dyn Harness>>,
     pub(super) engine: Engine,
     pub(super) faults: Faults,
     hands: ManualClock,
@@ -37,9 +37,9 @@ pub struct Served<H> {
     clients: AtomicU64,
 }
 
-impl<H: Harness> Served<H> {
+impl Served {
     /// Starts the harness and an engine.
-    pub async fn start() -> Self {
+    pub async fn start(start: Start) -> Self {
         let hands = ManualClock::default();
         let config = Config {
             clock: EngineClock::new(Arc::new(hands.clone())),
@@ -48,9 +48,9 @@ impl<H: Harness> Served<H> {
             storage_timeout: PATIENCE,
             ..Config::default()
         };
-        let harness = H::start().await;
+        let harness = start().await;
         let faults = Faults::default();
-        let engine = engine(&harness, &faults, &config);
+        let engine = engine(&*harness, &faults, &config);
         Served { harness: Some(harness), engine, faults, hands, config, clients: AtomicU64::new(0) }
     }
 
@@ -67,26 +67,39 @@ impl<H: Harness> Served<H> {
         self.engine = Engine::new(self.config.clone(), Arc::new(MemoryQueues::default()), Vec::new());
         let harness = self.harness.take().expect("a harness is always put back");
         let harness = harness.restart().await;
-        self.engine = engine(&harness, &self.faults, &self.config);
+        self.engine = engine(&*harness, &self.faults, &self.config);
         self.harness = Some(harness);
+    }
+
+    fn harness(&self) -> &dyn Harness {
+        self.harness.as_deref().expect("a harness is always put back")
+    }
+
+    /// Whether what is stored survives a restart.
+    pub(super) fn is_durable(&self) -> bool {
+        self.harness().is_durable()
+    }
+
+    /// By how much the longest cases are cut short.
+    pub(super) fn shortened(&self) -> u32 {
+        self.harness().shortened()
     }
 
     /// The records of queues, past the engine.
     pub(super) fn records(&self) -> Arc<dyn QueueStore> {
-        self.harness.as_ref().expect("a harness is always put back").queues()
+        self.harness().queues()
     }
 
     /// Another engine over the same store, as a second server would be.
     pub(super) fn second_engine(&self) -> Engine {
-        engine(self.harness.as_ref().expect("a harness is always put back"), &Faults::default(), &self.config)
+        engine(self.harness(), &Faults::default(), &self.config)
     }
 
     /// An engine with other settings, in place of the first.
     pub(super) async fn reconfigure(&mut self, change: impl FnOnce(&mut Config)) {
         self.engine.shutdown().await;
         change(&mut self.config);
-        let harness = self.harness.as_ref().expect("a harness is always put back");
-        self.engine = engine(harness, &self.faults, &self.config);
+        self.engine = engine(self.harness(), &self.faults, &self.config);
     }
 
     pub(super) fn now(&self) -> Timestamp {
@@ -267,7 +280,7 @@ impl<H: Harness> Served<H> {
     }
 }
 
-fn engine<H: Harness>(harness: &H, faults: &Faults, config: &Config) -> Engine {
+fn engine(harness: &dyn Harness, faults: &Faults, config: &Config) -> Engine {
     let store = Arc::new(FaultyStore { store: harness.store(), faults: faults.clone() });
     let stores = vec![NamedStore { name: "one".to_owned(), affinity: 1.0, store }];
     Engine::new(config.clone(), harness.queues(), stores)

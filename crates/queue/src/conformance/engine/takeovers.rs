@@ -7,7 +7,6 @@ use tokio::task::JoinHandle;
 
 use super::faulty::Fault;
 use super::served::{MINUTE, PATIENCE, Served, lease_request, name, new_item, payloads, queue_change};
-use crate::conformance::Harness;
 use crate::{
     CompleteRequest, Engine, Error, ImportItem, Leased, ListItems, Namespace, ProduceRequest, QueueChange,
     Result,
@@ -15,8 +14,8 @@ use crate::{
 
 /// Starts a request whose write is lost as told, and returns when the server is about to open the partition anew: from
 /// here on another may come in between.
-async fn interrupted<H: Harness, T: Send + 'static>(
-    served: &Served<H>,
+async fn interrupted<T: Send + 'static>(
+    served: &Served,
     operation: &'static str,
     fault: Fault,
     request: impl Future<Output = Result<T>> + Send + 'static,
@@ -30,7 +29,7 @@ async fn interrupted<H: Harness, T: Send + 'static>(
 }
 
 /// A server that has taken the partition.
-async fn other_server<H: Harness>(served: &Served<H>) -> Engine {
+async fn other_server(served: &Served) -> Engine {
     let other = served.second_engine();
     other.stats(&name("jobs")).await.expect("the queue is opened");
     other
@@ -54,8 +53,8 @@ async fn items(engine: &Engine) -> Vec<String> {
 }
 
 /// Lets the first server go on, which takes the partition back; its answer must be that it does not know.
-async fn assert_unknown<H: Harness, T: std::fmt::Debug>(
-    served: &Served<H>,
+async fn assert_unknown<T: std::fmt::Debug>(
+    served: &Served,
     request: JoinHandle<Result<T>>,
     verb: &'static str,
 ) {
@@ -66,7 +65,7 @@ async fn assert_unknown<H: Harness, T: std::fmt::Debug>(
 }
 
 /// An item that somebody else leased meanwhile is not handed out a second time.
-pub async fn lease_is_not_settled_by_what_another_server_leased<H: Harness>(served: &mut Served<H>) {
+pub async fn lease_is_not_settled_by_what_another_server_leased(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a"]).await;
     let engine = served.engine.clone();
@@ -81,7 +80,7 @@ pub async fn lease_is_not_settled_by_what_another_server_leased<H: Harness>(serv
 }
 
 /// Items that were stored, leased and completed meanwhile are not stored again.
-pub async fn produce_is_not_repeated_when_another_server_completed_it<H: Harness>(served: &mut Served<H>) {
+pub async fn produce_is_not_repeated_when_another_server_completed_it(served: &mut Served) {
     served.create("jobs").await;
     let engine = served.engine.clone();
     let request = ProduceRequest { queue: name("jobs"), timeout: PATIENCE, items: vec![new_item("a")] };
@@ -96,7 +95,7 @@ pub async fn produce_is_not_repeated_when_another_server_completed_it<H: Harness
 }
 
 /// An item that is gone was not necessarily completed by who asked for it.
-pub async fn complete_is_not_settled_by_what_another_server_completed<H: Harness>(served: &mut Served<H>) {
+pub async fn complete_is_not_settled_by_what_another_server_completed(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a"]).await;
     let leased = served.lease("jobs", 1).await;
@@ -111,7 +110,7 @@ pub async fn complete_is_not_settled_by_what_another_server_completed<H: Harness
 }
 
 /// A queue that another server has created meanwhile keeps what was stored in it.
-pub async fn create_does_not_drop_what_another_server_stored<H: Harness>(served: &mut Served<H>) {
+pub async fn create_does_not_drop_what_another_server_stored(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["old"]).await;
     let records = served.records();
@@ -139,7 +138,7 @@ pub async fn create_does_not_drop_what_another_server_stored<H: Harness>(served:
 }
 
 /// What another server was told of a queue counts for the one that serves it, once it reads the record again.
-pub async fn update_through_another_server_counts_after_a_reload<H: Harness>(served: &mut Served<H>) {
+pub async fn update_through_another_server_counts_after_a_reload(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a", "b"]).await;
     let other = served.second_engine();
@@ -156,7 +155,7 @@ pub async fn update_through_another_server_counts_after_a_reload<H: Harness>(ser
 }
 
 /// A partition that comes back after another server had it is served as the record says by then.
-pub async fn update_through_another_server_counts_after_a_takeover<H: Harness>(served: &mut Served<H>) {
+pub async fn update_through_another_server_counts_after_a_takeover(served: &mut Served) {
     served.create("jobs").await;
     served.produce("jobs", &["a"]).await;
     let engine = served.engine.clone();
@@ -172,7 +171,7 @@ pub async fn update_through_another_server_counts_after_a_takeover<H: Harness>(s
 }
 
 /// Imports neither.
-pub async fn import_is_not_repeated_when_another_server_completed_it<H: Harness>(served: &mut Served<H>) {
+pub async fn import_is_not_repeated_when_another_server_completed_it(served: &mut Served) {
     served.create("jobs").await;
     let engine = served.engine.clone();
     let item = ImportItem { payload: "a".into(), ..ImportItem::default() };

@@ -1,7 +1,7 @@
 //! Completing, returning, scheduling and extending need the lease, and a request happens whole or not at all.
 
 use super::line::{Line, at};
-use crate::conformance::Harness;
+use crate::conformance::Start;
 use crate::store::{Change, DueAction, Missing, Verdict};
 use crate::{ItemId, ItemState};
 
@@ -14,8 +14,8 @@ fn refused(id: ItemId, missing: Missing) -> Verdict {
 }
 
 /// Done is gone.
-pub async fn completed_items_are_gone<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn completed_items_are_gone(start: Start) {
+    let mut line = Line::start(start).await;
     let (a, b) = (line.leased("a").await, line.leased("b").await);
     assert_eq!(line.change(&complete(&[a, b])).await, Verdict::Done);
     assert_eq!(line.payloads().await, [""; 0]);
@@ -23,8 +23,8 @@ pub async fn completed_items_are_gone<H: Harness>() {
 }
 
 /// Atomic, whatever the place of the bad one.
-pub async fn request_with_an_unknown_id_changes_nothing<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn request_with_an_unknown_id_changes_nothing(start: Start) {
+    let mut line = Line::start(start).await;
     let (a, b) = (line.leased("a").await, line.leased("b").await);
     let unknown = line.id();
     for ids in [[a, b, unknown], [a, unknown, b], [unknown, a, b]] {
@@ -34,8 +34,8 @@ pub async fn request_with_an_unknown_id_changes_nothing<H: Harness>() {
 }
 
 /// The lease is what allows it.
-pub async fn request_with_an_unleased_id_changes_nothing<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn request_with_an_unleased_id_changes_nothing(start: Start) {
+    let mut line = Line::start(start).await;
     let held = line.leased("held").await;
     let ready = line.produced(&["ready"]).await[0];
     let new_id = line.id();
@@ -54,8 +54,8 @@ pub async fn request_with_an_unleased_id_changes_nothing<H: Harness>() {
 }
 
 /// In the order of the request.
-pub async fn first_bad_id_decides<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn first_bad_id_decides(start: Start) {
+    let mut line = Line::start(start).await;
     let ready = line.produced(&["ready"]).await[0];
     let (held, unknown) = (line.leased("held").await, line.id());
     assert_eq!(line.change(&complete(&[held, ready, unknown])).await, refused(ready, Missing::Lease));
@@ -63,8 +63,8 @@ pub async fn first_bad_id_decides<H: Harness>() {
 }
 
 /// One bad request in a batch spoils only itself.
-pub async fn requests_do_not_affect_each_other<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn requests_do_not_affect_each_other(start: Start) {
+    let mut line = Line::start(start).await;
     let (a, b, c) = (line.leased("a").await, line.leased("b").await, line.leased("c").await);
     let unknown = line.id();
     let requests = [complete(&[a]), complete(&[b, unknown]), complete(&[c])];
@@ -75,23 +75,23 @@ pub async fn requests_do_not_affect_each_other<H: Harness>() {
 }
 
 /// Scheduled items are not there yet.
-pub async fn scheduled_item_does_not_exist_for_a_change<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn scheduled_item_does_not_exist_for_a_change(start: Start) {
+    let mut line = Line::start(start).await;
     let scheduled = line.scheduled("scheduled", 5).await;
     assert_eq!(line.change(&complete(&[scheduled])).await, refused(scheduled, Missing::Item));
 }
 
 /// The second time it is gone.
-pub async fn same_id_twice_in_a_request_is_refused<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn same_id_twice_in_a_request_is_refused(start: Start) {
+    let mut line = Line::start(start).await;
     let a = line.leased("a").await;
     assert_eq!(line.change(&complete(&[a, a])).await, refused(a, Missing::Item));
     assert_eq!(line.payloads().await, ["a"]);
 }
 
 /// Two consumers complete one item: one of them did.
-pub async fn id_taken_by_an_earlier_request_is_gone<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn id_taken_by_an_earlier_request_is_gone(start: Start) {
+    let mut line = Line::start(start).await;
     let (a, b) = (line.leased("a").await, line.leased("b").await);
     let requests = [complete(&[a]), complete(&[b, a]), complete(&[b])];
     let verdicts = line.owner.change(&[&requests[0], &requests[1], &requests[2]]).await.expect("change");
@@ -100,8 +100,8 @@ pub async fn id_taken_by_an_earlier_request_is_gone<H: Harness>() {
 }
 
 /// Under a new id: the old one is worth nothing.
-pub async fn returned_item_is_ready_at_the_tail<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn returned_item_is_ready_at_the_tail(start: Start) {
+    let mut line = Line::start(start).await;
     let held = line.leased("held").await;
     let other = line.produced(&["other"]).await[0];
     let new_id = line.id();
@@ -114,8 +114,8 @@ pub async fn returned_item_is_ready_at_the_tail<H: Harness>() {
 }
 
 /// Until its time.
-pub async fn scheduled_item_keeps_its_id_and_waits<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn scheduled_item_keeps_its_id_and_waits(start: Start) {
+    let mut line = Line::start(start).await;
     let held = line.leased("held").await;
     assert_eq!(line.change(&[Change::Schedule { id: held, at: at(30) }]).await, Verdict::Done);
     let item = line.find(held).await.expect("still here");
@@ -128,8 +128,8 @@ pub async fn scheduled_item_keeps_its_id_and_waits<H: Harness>() {
 }
 
 /// An extension moves the deadline and nothing else.
-pub async fn extended_item_is_held_longer<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn extended_item_is_held_longer(start: Start) {
+    let mut line = Line::start(start).await;
     let held = line.leased("held").await;
     assert_eq!(line.change(&[Change::Extend { id: held, deadline: at(120) }]).await, Verdict::Done);
     let item = line.find(held).await.expect("still here");
@@ -139,8 +139,8 @@ pub async fn extended_item_is_held_longer<H: Harness>() {
 }
 
 /// How a consumer sends an item to the dead queue: it must get there after a crash too.
-pub async fn expired_mark_makes_a_held_item_due<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn expired_mark_makes_a_held_item_due(start: Start) {
+    let mut line = Line::start(start).await;
     let held = line.leased("held").await;
     assert_eq!(line.change(&[Change::Expire { id: held, at: at(1) }]).await, Verdict::Done);
     let item = line.find(held).await.expect("still here");
@@ -150,8 +150,8 @@ pub async fn expired_mark_makes_a_held_item_due<H: Harness>() {
 }
 
 /// Every kind in one request.
-pub async fn mixed_changes_of_one_request_happen_together<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn mixed_changes_of_one_request_happen_together(start: Start) {
+    let mut line = Line::start(start).await;
     let [a, b, c, d] =
         [line.leased("a").await, line.leased("b").await, line.leased("c").await, line.leased("d").await];
     let (new_id, unknown) = (line.id(), line.id());

@@ -5,7 +5,7 @@ use std::time::Duration;
 use leasehold_core::Timestamp;
 
 use super::line::{Line, START, at, limit};
-use crate::conformance::Harness;
+use crate::conformance::Start;
 use crate::store::{Cleared, Counts, Deadlines, DueAction, Pick};
 use crate::{Item, ItemId, ItemState};
 
@@ -14,16 +14,16 @@ fn just_after(instant: Timestamp) -> Timestamp {
 }
 
 /// The holder has the whole of its time.
-pub async fn lease_is_due_strictly_after_its_deadline<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn lease_is_due_strictly_after_its_deadline(start: Start) {
+    let mut line = Line::start(start).await;
     let held = line.leased("held").await;
     assert_eq!(line.due(at(60)).await, []);
     assert_eq!(line.due(just_after(at(60))).await, [(held, DueAction::Reclaim)]);
 }
 
 /// A valid lease is never destroyed.
-pub async fn last_attempt_dies_only_after_its_deadline<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn last_attempt_dies_only_after_its_deadline(start: Start) {
+    let mut line = Line::start(start).await;
     let held = line.leased("held").await;
     for (now, max_attempts, expected) in [
         (at(60), 1, None),
@@ -39,8 +39,8 @@ pub async fn last_attempt_dies_only_after_its_deadline<H: Harness>() {
 }
 
 /// Ready or leased, in or past its lease; due once.
-pub async fn expired_item_dies_whatever_its_state<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn expired_item_dies_whatever_its_state(start: Start) {
+    let mut line = Line::start(start).await;
     let ready = Item { expire_deadline: at(10), ..line.item("ready") };
     let held =
         Item { expire_deadline: at(11), is_leased: true, lease_deadline: Some(at(60)), ..line.item("held") };
@@ -59,8 +59,8 @@ pub async fn expired_item_dies_whatever_its_state<H: Harness>() {
 }
 
 /// A scheduled item past its expire deadline waits until it is enqueued.
-pub async fn scheduled_item_is_due_at_its_time_and_does_not_expire<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn scheduled_item_is_due_at_its_time_and_does_not_expire(start: Start) {
+    let mut line = Line::start(start).await;
     let item = Item { expire_deadline: at(10), enqueue_at: Some(at(20)), ..line.item("scheduled") };
     let scheduled = line.place(item).await;
     assert_eq!(line.due(at(15)).await, []);
@@ -72,8 +72,8 @@ pub async fn scheduled_item_is_due_at_its_time_and_does_not_expire<H: Harness>()
 }
 
 /// So that what became ready first is first in the line; at one instant the order of ids decides.
-pub async fn due_items_come_longest_due_first<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn due_items_come_longest_due_first(start: Start) {
+    let mut line = Line::start(start).await;
     let late = line.scheduled("late", 30).await;
     let early = line.scheduled("early", 10).await;
     let early_too = line.scheduled("early too", 10).await;
@@ -84,8 +84,8 @@ pub async fn due_items_come_longest_due_first<H: Harness>() {
 }
 
 /// Work is done in bounded steps.
-pub async fn due_is_limited<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn due_is_limited(start: Start) {
+    let mut line = Line::start(start).await;
     let mut ids = Vec::new();
     for number in 0..5 {
         ids.push(line.scheduled("one of many", 10 + number).await);
@@ -95,8 +95,8 @@ pub async fn due_is_limited<H: Harness>() {
 }
 
 /// An import without one means never.
-pub async fn item_without_expire_deadline_never_dies<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn item_without_expire_deadline_never_dies(start: Start) {
+    let mut line = Line::start(start).await;
     let item = Item { expire_deadline: Timestamp::EPOCH, ..line.item("imported") };
     let id = line.place(item).await;
     assert_eq!(line.ready().await, [id]);
@@ -105,8 +105,8 @@ pub async fn item_without_expire_deadline_never_dies<H: Harness>() {
 }
 
 /// The lease is gone, the rest stays.
-pub async fn requeued_item_keeps_all_but_its_place<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn requeued_item_keeps_all_but_its_place(start: Start) {
+    let mut line = Line::start(start).await;
     let before = Item {
         source_id: Some("s1".to_owned()),
         is_leased: true,
@@ -124,8 +124,8 @@ pub async fn requeued_item_keeps_all_but_its_place<H: Harness>() {
 }
 
 /// An item may have been completed or deleted meanwhile.
-pub async fn requeue_skips_what_is_not_here<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn requeue_skips_what_is_not_here(start: Start) {
+    let mut line = Line::start(start).await;
     let held = line.leased("held").await;
     let (unknown, new_unknown, new_held) = (line.id(), line.id(), line.id());
     let moved = line.owner.requeue(&[(unknown, new_unknown), (held, new_held)]).await.expect("requeue");
@@ -134,8 +134,8 @@ pub async fn requeue_skips_what_is_not_here<H: Harness>() {
 }
 
 /// Timers are set by them.
-pub async fn deadlines_are_the_earliest<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn deadlines_are_the_earliest(start: Start) {
+    let mut line = Line::start(start).await;
     assert_eq!(line.owner.deadlines().await.expect("deadlines"), Deadlines::default());
     line.scheduled("later", 30).await;
     let first = line.scheduled("sooner", 20).await;
@@ -150,8 +150,8 @@ pub async fn deadlines_are_the_earliest<H: Harness>() {
 }
 
 /// By id, and unknown ids are fine.
-pub async fn removed_items_are_gone_whatever_their_state<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn removed_items_are_gone_whatever_their_state(start: Start) {
+    let mut line = Line::start(start).await;
     let (held, scheduled) = (line.leased("held").await, line.scheduled("scheduled", 5).await);
     let ready = line.produced(&["ready", "kept"]).await;
     let unknown = line.id();
@@ -162,11 +162,11 @@ pub async fn removed_items_are_gone_whatever_their_state<H: Harness>() {
 }
 
 /// Step by step: no step is long, each says where the next goes on, and what is not wanted is passed over.
-pub async fn clear_goes_on_where_it_stopped<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn clear_goes_on_where_it_stopped(start: Start) {
+    let mut line = Line::start(start).await;
     let held = line.leased("held").await;
     let mut ids = Vec::new();
-    for _ in 0..25 / H::SHORTENED {
+    for _ in 0..25 / line.harness.shortened() {
         ids.extend(line.produced(&["x"; 1_000]).await);
     }
     let scheduled = line.scheduled("scheduled", 5).await;
@@ -186,13 +186,13 @@ pub async fn clear_goes_on_where_it_stopped<H: Harness>() {
 }
 
 /// Each state by itself.
-pub async fn clear_takes_only_what_it_is_told<H: Harness>() {
+pub async fn clear_takes_only_what_it_is_told(start: Start) {
     for (flags, left) in [
         ((true, false, false), [ItemState::Leased, ItemState::Scheduled]),
         ((false, true, false), [ItemState::Ready, ItemState::Scheduled]),
         ((false, false, true), [ItemState::Ready, ItemState::Leased]),
     ] {
-        let mut line = Line::<H>::start().await;
+        let mut line = Line::start(start).await;
         line.produced(&["ready"]).await;
         line.leased("held").await;
         line.scheduled("scheduled", 5).await;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use leasehold_core::Timestamp;
 
-use crate::conformance::Harness;
+use crate::conformance::{Harness, Start};
 use crate::store::{Change, DueAction, PartitionId, Pick, Placement, Verdict};
 use crate::{Item, ItemId, ItemIds, PartitionStore, Store};
 
@@ -23,22 +23,22 @@ pub(super) fn at(seconds: u64) -> Timestamp {
 }
 
 /// A partition and its owner.
-pub struct Line<H> {
+pub struct Line {
     /// The place it is in.
-    pub harness: H,
+    pub harness: Box<dyn Harness>,
     /// The owner's handle.
     pub owner: Box<dyn PartitionStore>,
     ids: ItemIds,
 }
 
-impl<H: Harness> Line<H> {
+impl Line {
     /// An empty partition, opened.
-    pub async fn start() -> Self {
-        Self::over(H::start().await).await
+    pub async fn start(start: Start) -> Self {
+        Self::over(start().await).await
     }
 
     /// The partition of a place that may hold something, opened.
-    pub async fn over(harness: H) -> Self {
+    pub async fn over(harness: Box<dyn Harness>) -> Self {
         let mut owner = harness.store().partition(&Self::partition());
         let opened = owner.open().await.expect("open");
         Line { harness, owner, ids: ItemIds::after(opened.id_max, START) }

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use super::line::{Line, at};
-use crate::conformance::Harness;
+use crate::conformance::Start;
 use crate::store::{Counts, Pick};
 use crate::{Item, ItemId};
 
 /// Inclusive, or from the next one if the pivot is not stored.
-pub async fn list_starts_at_the_pivot<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn list_starts_at_the_pivot(start: Start) {
+    let mut line = Line::start(start).await;
     let ids = line.produced(&["a", "b", "c", "d"]).await;
     line.owner.lease(&[Pick { id: ids[2], deadline: at(60) }]).await.expect("lease");
     line.owner.remove(&[ids[1]]).await.expect("remove");
@@ -26,8 +26,8 @@ pub async fn list_starts_at_the_pivot<H: Harness>() {
 }
 
 /// In order of ids, not of their times.
-pub async fn scheduled_items_have_their_own_list<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn scheduled_items_have_their_own_list(start: Start) {
+    let mut line = Line::start(start).await;
     let ready = line.produced(&["ready"]).await[0];
     let late = line.scheduled("late", 30).await;
     let early = line.scheduled("early", 10).await;
@@ -38,8 +38,8 @@ pub async fn scheduled_items_have_their_own_list<H: Harness>() {
 }
 
 /// Means over what they are about, zero over nothing.
-pub async fn counts_and_ages_are_true<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn counts_and_ages_are_true(start: Start) {
+    let mut line = Line::start(start).await;
     let empty = line.owner.stats(at(1)).await.expect("stats");
     assert_eq!(empty, crate::store::StoreStats::default());
     let old = line.produced(&["old"]).await[0];

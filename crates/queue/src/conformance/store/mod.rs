@@ -25,7 +25,10 @@ pub use line::Line;
 macro_rules! store_conformance {
     ($harness:ty) => { $crate::store_conformance!($harness, [allow(unused)]); };
     ($harness:ty, [$attribute:meta]) => {
-        $crate::store_conformance!(@cases $harness, [$attribute],
+        $crate::store_conformance!(@list tests [$harness] [$attribute]);
+    };
+    (@list $($into:tt)+) => {
+        $crate::store_conformance!(@$($into)+
             placement: produced_item_reads_back_whole,
             placement: batch_is_placed_in_order_of_ids,
             placement: known_source_id_is_left_out,
@@ -94,13 +97,29 @@ macro_rules! store_conformance {
             model: random_operations_answer_as_the_model,
         );
     };
-    (@cases $harness:ty, [$attribute:meta], $($module:ident: $case:ident,)+) => {
+    (@tests [$harness:ty] [$attribute:meta] $($promise:ident: $case:ident,)+) => {
         $(
-            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            #[test]
             #[$attribute]
-            async fn $case() {
-                $crate::conformance::store::$module::$case::<$harness>().await;
+            fn $case() {
+                $crate::conformance::store::cases::$case($crate::conformance::start::<$harness>);
             }
         )+
     };
+    (@cases $($promise:ident: $case:ident,)+) => {
+        $(
+            pub fn $case(start: Start) {
+                run(Box::pin(super::$promise::$case(start)));
+            }
+        )+
+    };
+}
+
+/// Each case as the body of a test, compiled here and not again for every store.
+#[doc(hidden)]
+#[allow(missing_docs, reason = "each is documented in the module of its promise")]
+pub mod cases {
+    use crate::conformance::{Start, run};
+
+    store_conformance!(@list cases);
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use leasehold_core::Timestamp;
 
 use super::line::{Line, START, limit};
-use crate::conformance::Harness;
+use crate::conformance::Start;
 use crate::store::memory::MemoryStore;
 use crate::store::{Change, PartitionStore, Pick, Ready, Store};
 use crate::{Item, ItemId};
@@ -30,12 +30,13 @@ impl Random {
 }
 
 /// Every answer is the reference's, and in the end everything stored is.
-pub async fn random_operations_answer_as_the_model<H: Harness>() {
+pub async fn random_operations_answer_as_the_model(start: Start) {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
-    let steps = number("LEASEHOLD_MODEL_STEPS").unwrap_or(u64::from(STEPS / H::SHORTENED));
     let seed = number("LEASEHOLD_MODEL_SEED").unwrap_or(0x5eed_0f1e_a5e0 + u64::from(std::process::id()));
+    let mut run = Run::start(start, seed).await;
+    let shortened = run.line.harness.shortened();
+    let steps = number("LEASEHOLD_MODEL_STEPS").unwrap_or(u64::from(STEPS / shortened));
     eprintln!("seed {seed}, {steps} steps");
-    let mut run = Run::<H>::start(seed).await;
     for step in 0..steps {
         run.step().await.unwrap_or_else(|difference| panic!("seed {seed}, step {step}: {difference}"));
     }
@@ -44,8 +45,8 @@ pub async fn random_operations_answer_as_the_model<H: Harness>() {
         .unwrap_or_else(|difference| panic!("seed {seed}, at the end: {difference}"));
 }
 
-struct Run<H> {
-    line: Line<H>,
+struct Run {
+    line: Line,
     model: Box<dyn PartitionStore>,
     random: Random,
     now: Timestamp,
@@ -65,12 +66,12 @@ macro_rules! both {
     }};
 }
 
-impl<H: Harness> Run<H> {
-    async fn start(seed: u64) -> Self {
-        let mut model = MemoryStore::new().partition(&Line::<H>::partition());
+impl Run {
+    async fn start(start: Start, seed: u64) -> Self {
+        let mut model = MemoryStore::new().partition(&Line::partition());
         model.open().await.expect("open");
         let random = Random(seed.max(1));
-        Run { line: Line::start().await, model, random, now: START, known: Vec::new() }
+        Run { line: Line::start(start).await, model, random, now: START, known: Vec::new() }
     }
 
     fn some_id(&mut self) -> ItemId {

@@ -3,13 +3,13 @@
 use leasehold_core::Timestamp;
 
 use super::line::{Line, START, at, limit};
-use crate::conformance::Harness;
+use crate::conformance::Start;
 use crate::store::Pick;
 use crate::{Item, ItemState};
 
 /// First in, first out.
-pub async fn ready_items_come_in_order<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn ready_items_come_in_order(start: Start) {
+    let mut line = Line::start(start).await;
     let mut ids = line.produced(&["a", "b"]).await;
     ids.extend(line.produced(&["c"]).await);
     assert_eq!(line.ready().await, ids);
@@ -19,8 +19,8 @@ pub async fn ready_items_come_in_order<H: Harness>() {
 }
 
 /// A dead item waits for its end, not for a consumer; at its deadline it is not dead yet.
-pub async fn expired_items_are_passed_over<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn expired_items_are_passed_over(start: Start) {
+    let mut line = Line::start(start).await;
     let dying = Item { expire_deadline: at(10), ..line.item("dying") };
     let dying = line.place(dying).await;
     let living = line.produced(&["living"]).await[0];
@@ -30,8 +30,8 @@ pub async fn expired_items_are_passed_over<H: Harness>() {
 }
 
 /// Only ready items are.
-pub async fn scheduled_and_leased_items_are_not_ready<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn scheduled_and_leased_items_are_not_ready(start: Start) {
+    let mut line = Line::start(start).await;
     line.scheduled("scheduled", 5).await;
     line.leased("leased").await;
     let ready = line.produced(&["ready"]).await;
@@ -39,8 +39,8 @@ pub async fn scheduled_and_leased_items_are_not_ready<H: Harness>() {
 }
 
 /// Whatever becomes ready does so at the tail, also between two looks at the line.
-pub async fn items_at_the_tail_come_last<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn items_at_the_tail_come_last(start: Start) {
+    let mut line = Line::start(start).await;
     let held = line.leased("held").await;
     let a = line.produced(&["a"]).await[0];
     assert_eq!(line.ready().await, [a]);
@@ -54,8 +54,8 @@ pub async fn items_at_the_tail_come_last<H: Harness>() {
 }
 
 /// Leased items at the head do not hide what is behind them.
-pub async fn ready_items_are_found_behind_many_leased_ones<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn ready_items_are_found_behind_many_leased_ones(start: Start) {
+    let mut line = Line::start(start).await;
     let items: Vec<_> = (0..6_000).map(|number| line.item(&number.to_string())).collect();
     let ids: Vec<_> = items.iter().map(|item| item.id).collect();
     for some in items.chunks(line.owner.write_max().items) {
@@ -75,8 +75,8 @@ pub async fn ready_items_are_found_behind_many_leased_ones<H: Harness>() {
 }
 
 /// What a consumer is told is what is stored.
-pub async fn lease_sets_deadline_and_counts_the_attempt<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn lease_sets_deadline_and_counts_the_attempt(start: Start) {
+    let mut line = Line::start(start).await;
     let ids = line.produced(&["a", "b", "c"]).await;
     let picks = [Pick { id: ids[1], deadline: at(2) }, Pick { id: ids[0], deadline: at(1) }];
     let leased = line.owner.lease(&picks).await.expect("lease");
@@ -91,8 +91,8 @@ pub async fn lease_sets_deadline_and_counts_the_attempt<H: Harness>() {
 }
 
 /// An item has one holder.
-pub async fn lease_leaves_out_what_is_not_ready<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn lease_leaves_out_what_is_not_ready(start: Start) {
+    let mut line = Line::start(start).await;
     let held = line.leased("held").await;
     let scheduled = line.scheduled("scheduled", 5).await;
     let unknown = line.id();

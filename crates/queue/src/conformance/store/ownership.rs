@@ -2,7 +2,7 @@
 
 use super::line::{Line, START, at, limit};
 use crate::ItemId;
-use crate::conformance::Harness;
+use crate::conformance::Start;
 use crate::store::{Change, Counts, Deadlines, Dropped, LastOwner, PartitionId, Pick, StoreError};
 
 fn fenced<T: std::fmt::Debug>(answer: Result<T, StoreError>) {
@@ -10,12 +10,12 @@ fn fenced<T: std::fmt::Debug>(answer: Result<T, StoreError>) {
 }
 
 /// Every write of the first is refused and changes nothing.
-pub async fn second_owner_fences_the_first<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn second_owner_fences_the_first(start: Start) {
+    let mut line = Line::start(start).await;
     let held = line.leased("held").await;
     let ready = line.produced(&["ready"]).await[0];
     let (item, new_id) = (line.item("refused"), line.id());
-    let mut second = line.store().partition(&Line::<H>::partition());
+    let mut second = line.store().partition(&Line::partition());
     let opened = second.open().await.expect("take over");
     assert_eq!(opened.counts, Counts { ready: 1, leased: 1, scheduled: 0 });
 
@@ -36,8 +36,8 @@ pub async fn second_owner_fences_the_first<H: Harness>() {
 }
 
 /// After an answer was lost, or on the operator's wish.
-pub async fn owner_may_open_again<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn owner_may_open_again(start: Start) {
+    let mut line = Line::start(start).await;
     let ids = line.produced(&["a", "b"]).await;
     assert_eq!(line.ready().await, ids);
     let opened = line.owner.open().await.expect("open again");
@@ -47,10 +47,10 @@ pub async fn owner_may_open_again<H: Harness>() {
 }
 
 /// Only an owner whom nobody replaced may settle by what it finds.
-pub async fn open_tells_whether_another_was_the_owner_meanwhile<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn open_tells_whether_another_was_the_owner_meanwhile(start: Start) {
+    let mut line = Line::start(start).await;
     let id = line.produced(&["a"]).await[0];
-    let mut second = line.store().partition(&Line::<H>::partition());
+    let mut second = line.store().partition(&Line::partition());
     assert!(line.owner.open().await.expect("open again").is_unbroken);
     assert!(line.owner.open().await.expect("and again").is_unbroken);
     assert!(!second.open().await.expect("take over").is_unbroken, "it never had it");
@@ -58,16 +58,16 @@ pub async fn open_tells_whether_another_was_the_owner_meanwhile<H: Harness>() {
     fenced(line.owner.remove(&[id]).await);
     assert!(!line.owner.open().await.expect("take back").is_unbroken);
     assert!(line.owner.open().await.expect("open again").is_unbroken);
-    line.store().drop_partition(&Line::<H>::partition()).await.expect("drop");
+    line.store().drop_partition(&Line::partition()).await.expect("drop");
     assert!(!second.open().await.expect("open").is_unbroken);
 }
 
 /// What an owner does not hold any more it does not see either.
-pub async fn ousted_owner_fetches_nothing<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn ousted_owner_fetches_nothing(start: Start) {
+    let mut line = Line::start(start).await;
     let ids = line.produced(&["a"]).await;
     let unknown = line.id();
-    let mut second = line.store().partition(&Line::<H>::partition());
+    let mut second = line.store().partition(&Line::partition());
     second.open().await.expect("take over");
     fenced(line.owner.fetch(&[unknown]).await);
     line.owner.open().await.expect("take back");
@@ -77,15 +77,15 @@ pub async fn ousted_owner_fetches_nothing<H: Harness>() {
 }
 
 /// A new queue of the same name starts with nothing.
-pub async fn dropped_partition_fences_its_owner_and_is_empty_afterwards<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn dropped_partition_fences_its_owner_and_is_empty_afterwards(start: Start) {
+    let mut line = Line::start(start).await;
     line.produced(&["old"]).await;
     let item = line.item("late");
     let store = line.store();
-    store.drop_partition(&Line::<H>::partition()).await.expect("drop");
-    store.drop_partition(&Line::<H>::partition()).await.expect("a second drop is fine");
+    store.drop_partition(&Line::partition()).await.expect("drop");
+    store.drop_partition(&Line::partition()).await.expect("a second drop is fine");
     fenced(line.owner.produce(std::slice::from_ref(&item)).await);
-    let mut successor = store.partition(&Line::<H>::partition());
+    let mut successor = store.partition(&Line::partition());
     let opened = successor.open().await.expect("open");
     assert_eq!((opened.counts, opened.id_max), (Counts::default(), None));
     fenced(line.owner.produce(&[item]).await);
@@ -93,9 +93,9 @@ pub async fn dropped_partition_fences_its_owner_and_is_empty_afterwards<H: Harne
 }
 
 /// A left-over partition is dropped; one that somebody has taken since is not.
-pub async fn leftover_is_dropped_unless_somebody_took_it<H: Harness>() {
-    let mut line = Line::<H>::start().await;
-    let (store, partition) = (line.store(), Line::<H>::partition());
+pub async fn leftover_is_dropped_unless_somebody_took_it(start: Start) {
+    let mut line = Line::start(start).await;
+    let (store, partition) = (line.store(), Line::partition());
     let other = PartitionId { number: 7, ..partition.clone() };
     let nobody = store.last_owner(&other).await.expect("look");
     assert_eq!(store.drop_leftover(&other, nobody).await.expect("drop"), Dropped::Whole, "nothing is left");
@@ -116,10 +116,10 @@ pub async fn leftover_is_dropped_unless_somebody_took_it<H: Harness>() {
 }
 
 /// Neither those of other numbers nor those of other queues.
-pub async fn partitions_do_not_see_each_other<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn partitions_do_not_see_each_other(start: Start) {
+    let mut line = Line::start(start).await;
     line.produced(&["mine"]).await;
-    let base = Line::<H>::partition();
+    let base = Line::partition();
     for other in [
         PartitionId { number: 1, ..base.clone() },
         PartitionId { number: 10, ..base.clone() },
@@ -140,8 +140,8 @@ pub async fn partitions_do_not_see_each_other<H: Harness>() {
 }
 
 /// Counts, the largest id, the earliest deadlines.
-pub async fn open_tells_what_is_there<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn open_tells_what_is_there(start: Start) {
+    let mut line = Line::start(start).await;
     line.leased("held").await;
     line.produced(&["ready", "ready too"]).await;
     let last = line.scheduled("scheduled", 20).await;

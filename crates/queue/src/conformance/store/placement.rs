@@ -4,13 +4,13 @@ use bytes::Bytes;
 use leasehold_core::Timestamp;
 
 use super::line::{Line, at};
-use crate::conformance::Harness;
+use crate::conformance::Start;
 use crate::store::{Change, Placement, StoreError, Verdict, WriteMax};
 use crate::{Item, ItemId};
 
 /// Every field that is stored comes back.
-pub async fn produced_item_reads_back_whole<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn produced_item_reads_back_whole(start: Start) {
+    let mut line = Line::start(start).await;
     let ready = line.item("ready");
     let imported = Item {
         source_id: Some("elsewhere".to_owned()),
@@ -34,16 +34,16 @@ pub async fn produced_item_reads_back_whole<H: Harness>() {
 }
 
 /// The order of ids is the order of the line.
-pub async fn batch_is_placed_in_order_of_ids<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn batch_is_placed_in_order_of_ids(start: Start) {
+    let mut line = Line::start(start).await;
     let ids = line.produced(&["a", "b", "c"]).await;
     assert_eq!(line.ready().await, ids);
     assert_eq!(line.payloads().await, ["a", "b", "c"]);
 }
 
 /// A repeated move must not make a second item.
-pub async fn known_source_id_is_left_out<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn known_source_id_is_left_out(start: Start) {
+    let mut line = Line::start(start).await;
     let first = Item { source_id: Some("s1".to_owned()), ..line.item("first") };
     let first_id = line.place(first).await;
     let again = Item { source_id: Some("s1".to_owned()), ..line.item("again") };
@@ -54,8 +54,8 @@ pub async fn known_source_id_is_left_out<H: Harness>() {
 }
 
 /// Within a batch the first counts.
-pub async fn source_id_twice_in_a_batch_is_placed_once<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn source_id_twice_in_a_batch_is_placed_once(start: Start) {
+    let mut line = Line::start(start).await;
     let first = Item { source_id: Some("s1".to_owned()), ..line.item("first") };
     let again = Item { source_id: Some("s1".to_owned()), ..line.item("again") };
     let first_id = first.id;
@@ -65,8 +65,8 @@ pub async fn source_id_twice_in_a_batch_is_placed_once<H: Harness>() {
 }
 
 /// The rule is about items that are here. A requeued item keeps its source id.
-pub async fn source_id_is_free_again_when_its_item_is_gone<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn source_id_is_free_again_when_its_item_is_gone(start: Start) {
+    let mut line = Line::start(start).await;
     let sourced = |item: Item| Item {
         source_id: Some("s1".to_owned()),
         is_leased: true,
@@ -89,8 +89,8 @@ pub async fn source_id_is_free_again_when_its_item_is_gone<H: Harness>() {
 }
 
 /// Sizes at the edges.
-pub async fn largest_and_empty_payloads_are_kept<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn largest_and_empty_payloads_are_kept(start: Start) {
+    let mut line = Line::start(start).await;
     // An item is more than its payload.
     let large =
         Bytes::from(vec![0xa5; line.owner.write_max().item_bytes.saturating_sub(1 << 10).min(4 << 20)]);
@@ -102,8 +102,8 @@ pub async fn largest_and_empty_payloads_are_kept<H: Harness>() {
 }
 
 /// What producers say is opaque.
-pub async fn hostile_text_is_kept<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn hostile_text_is_kept(start: Start) {
+    let mut line = Line::start(start).await;
     for text in [
         "",
         "'; DROP TABLE items; --",
@@ -128,8 +128,8 @@ pub async fn hostile_text_is_kept<H: Harness>() {
 }
 
 /// As an import does, in as many writes as the store needs.
-pub async fn ten_thousand_items_are_placed_at_once<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn ten_thousand_items_are_placed_at_once(start: Start) {
+    let mut line = Line::start(start).await;
     let items: Vec<_> = (0..10_000).map(|number| line.item(&number.to_string())).collect();
     for some in items.chunks(line.owner.write_max().items) {
         let placements = line.owner.produce(some).await.expect("produce");
@@ -140,8 +140,8 @@ pub async fn ten_thousand_items_are_placed_at_once<H: Harness>() {
 }
 
 /// What cannot be written as a whole is not written in part.
-pub async fn batch_beyond_the_limits_is_refused_whole<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn batch_beyond_the_limits_is_refused_whole(start: Start) {
+    let mut line = Line::start(start).await;
     let max = line.owner.write_max();
     if max == WriteMax::NONE {
         return;

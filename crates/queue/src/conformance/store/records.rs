@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::line::at;
-use crate::conformance::Harness;
+use crate::conformance::Start;
 use crate::{Namespace, PartitionInfo, QueueInfo, QueueName, QueueOptions, QueueStore};
 
 fn name(text: &str) -> QueueName {
@@ -37,8 +37,8 @@ async fn names(queues: &dyn QueueStore, namespace: Option<&str>, pivot: &str, li
 }
 
 /// Every field, also of a queue with very many partitions.
-pub async fn record_reads_back_whole<H: Harness>() {
-    let harness = H::start().await;
+pub async fn record_reads_back_whole(start: Start) {
+    let harness = start().await;
     let queues = harness.queues();
     let plain = QueueInfo {
         options: QueueOptions {
@@ -62,8 +62,8 @@ pub async fn record_reads_back_whole<H: Harness>() {
 }
 
 /// Names are global.
-pub async fn name_is_given_once<H: Harness>() {
-    let harness = H::start().await;
+pub async fn name_is_given_once(start: Start) {
+    let harness = start().await;
     let queues = harness.queues();
     assert!(queues.add(&record("a", "mine")).await.expect("add"));
     assert!(!queues.add(&record("a", "theirs")).await.expect("add"));
@@ -72,8 +72,8 @@ pub async fn name_is_given_once<H: Harness>() {
 }
 
 /// No record comes from a change.
-pub async fn replace_needs_a_record<H: Harness>() {
-    let harness = H::start().await;
+pub async fn replace_needs_a_record(start: Start) {
+    let harness = start().await;
     let queues = harness.queues();
     let mut info = record("a", "mine");
     assert!(!queues.replace(&info).await.expect("replace"));
@@ -86,8 +86,8 @@ pub async fn replace_needs_a_record<H: Harness>() {
 }
 
 /// Whatever the locale of the store.
-pub async fn list_is_in_byte_order_from_the_pivot<H: Harness>() {
-    let harness = H::start().await;
+pub async fn list_is_in_byte_order_from_the_pivot(start: Start) {
+    let harness = start().await;
     let queues = harness.queues();
     for queue in ["b", "a", "B", "a-b", "aa", "é"] {
         queues.add(&record(queue, "_system")).await.expect("add");
@@ -100,8 +100,8 @@ pub async fn list_is_in_byte_order_from_the_pivot<H: Harness>() {
 }
 
 /// Or a namespace of few queues would look empty.
-pub async fn namespace_is_filtered_before_the_limit<H: Harness>() {
-    let harness = H::start().await;
+pub async fn namespace_is_filtered_before_the_limit(start: Start) {
+    let harness = start().await;
     let queues = harness.queues();
     for (queue, namespace) in [("a", "theirs"), ("b", "theirs"), ("c", "mine"), ("d", "mine")] {
         queues.add(&record(queue, namespace)).await.expect("add");
@@ -111,8 +111,8 @@ pub async fn namespace_is_filtered_before_the_limit<H: Harness>() {
 }
 
 /// And its name is free.
-pub async fn deleted_record_is_gone<H: Harness>() {
-    let harness = H::start().await;
+pub async fn deleted_record_is_gone(start: Start) {
+    let harness = start().await;
     let queues = harness.queues();
     queues.add(&record("a", "mine")).await.expect("add");
     queues.delete(&name("a")).await.expect("delete");
@@ -122,8 +122,8 @@ pub async fn deleted_record_is_gone<H: Harness>() {
 }
 
 /// Decided by the store, not by a look before.
-pub async fn concurrent_adds_of_one_name_have_one_winner<H: Harness>() {
-    let harness = H::start().await;
+pub async fn concurrent_adds_of_one_name_have_one_winner(start: Start) {
+    let harness = start().await;
     let adds = (0..8).map(|number| {
         let queues = harness.queues();
         tokio::spawn(async move { queues.add(&record("a", &format!("n{number}"))).await.expect("add") })

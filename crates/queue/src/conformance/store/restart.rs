@@ -1,13 +1,13 @@
 //! An answer of success means durable.
 
 use super::line::{Line, at};
-use crate::conformance::Harness;
+use crate::conformance::Start;
 use crate::store::{Change, DueAction};
 use crate::{Item, ItemId};
 
 /// Items, leases, schedules, marks, and the largest id.
-pub async fn everything_acknowledged_is_there_after_a_restart<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn everything_acknowledged_is_there_after_a_restart(start: Start) {
+    let mut line = Line::start(start).await;
     let done = line.leased("done").await;
     let held = line.leased("held").await;
     let returned = line.leased("returned").await;
@@ -29,7 +29,7 @@ pub async fn everything_acknowledged_is_there_after_a_restart<H: Harness>() {
     owner.close().await;
     drop(owner);
     let mut line = Line::over(harness.restart().await).await;
-    if !H::IS_DURABLE {
+    if !line.harness.is_durable() {
         assert_eq!(line.payloads().await, [""; 0], "nothing half-remembered");
         return;
     }
@@ -38,7 +38,7 @@ pub async fn everything_acknowledged_is_there_after_a_restart<H: Harness>() {
     assert!(line.id() > new_id, "ids go on above what is stored");
 }
 
-async fn everything<H: Harness>(line: &mut Line<H>) -> (Vec<Item>, Vec<Item>) {
+async fn everything(line: &mut Line) -> (Vec<Item>, Vec<Item>) {
     let here = line.owner.list(false, ItemId::MIN, 99).await.expect("list");
     (here, line.owner.list(true, ItemId::MIN, 99).await.expect("list"))
 }

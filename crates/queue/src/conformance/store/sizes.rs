@@ -3,31 +3,31 @@
 use bytes::Bytes;
 
 use super::line::{Line, at};
-use crate::conformance::Harness;
+use crate::conformance::Start;
 use crate::store::{Change, Placement, Verdict};
 use crate::{Item, ItemId};
 
 /// An item of so many bytes, most of them payload. Its texts are longer than they look.
-fn item<H: Harness>(line: &mut Line<H>, bytes: usize) -> Item {
+fn item(line: &mut Line, bytes: usize) -> Item {
     let (reference, kind) = ("größe".to_owned(), "κ".to_owned());
     let encoding = String::new();
     let payload = Bytes::from(vec![7; bytes - reference.len() - kind.len()]);
     Item { reference, encoding, kind, payload, ..line.item("") }
 }
 
-async fn placed<H: Harness>(line: &mut Line<H>, bytes: usize) -> ItemId {
+async fn placed(line: &mut Line, bytes: usize) -> ItemId {
     let item = item(line, bytes);
     line.place(item).await
 }
 
-async fn leased<H: Harness>(line: &mut Line<H>, bytes: usize) -> ItemId {
+async fn leased(line: &mut Line, bytes: usize) -> ItemId {
     let item = Item { is_leased: true, lease_deadline: Some(at(60)), attempts: 1, ..item(line, bytes) };
     line.place(item).await
 }
 
 /// Produced alone or in a batch, imported or not, and nothing at all.
-pub async fn size_is_that_of_payload_and_texts<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn size_is_that_of_payload_and_texts(start: Start) {
+    let mut line = Line::start(start).await;
     let nothing =
         Item { reference: String::new(), encoding: String::new(), kind: String::new(), ..line.item("") };
     let nothing = line.place(nothing).await;
@@ -42,8 +42,8 @@ pub async fn size_is_that_of_payload_and_texts<H: Harness>() {
 }
 
 /// Returned, reclaimed, or come to its time.
-pub async fn size_stays_when_an_item_moves<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn size_stays_when_an_item_moves(start: Start) {
+    let mut line = Line::start(start).await;
     let returned = leased(&mut line, 11).await;
     let reclaimed = leased(&mut line, 12).await;
     let postponed = leased(&mut line, 13).await;
@@ -63,10 +63,10 @@ pub async fn size_stays_when_an_item_moves<H: Harness>() {
 }
 
 /// Whoever takes over finds the same.
-pub async fn size_is_known_to_the_next_owner<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn size_is_known_to_the_next_owner(start: Start) {
+    let mut line = Line::start(start).await;
     let ids = [placed(&mut line, 10).await, placed(&mut line, 20_000).await];
-    let mut second = line.store().partition(&Line::<H>::partition());
+    let mut second = line.store().partition(&Line::partition());
     second.open().await.expect("take over");
     line.owner = second;
     assert_eq!(line.sizes().await, [(ids[0], 10), (ids[1], 20_000)]);
@@ -75,8 +75,8 @@ pub async fn size_is_known_to_the_next_owner<H: Harness>() {
 }
 
 /// What a file or a table holds is enough to tell.
-pub async fn size_is_known_after_a_restart<H: Harness>() {
-    let mut line = Line::<H>::start().await;
+pub async fn size_is_known_after_a_restart(start: Start) {
+    let mut line = Line::start(start).await;
     let (a, b) = (placed(&mut line, 10).await, leased(&mut line, 70_000).await);
     let new_id = line.id();
     line.owner.requeue(&[(b, new_id)]).await.expect("requeue");
@@ -84,6 +84,6 @@ pub async fn size_is_known_after_a_restart<H: Harness>() {
     owner.close().await;
     drop(owner);
     let mut line = Line::over(harness.restart().await).await;
-    let expected = if H::IS_DURABLE { vec![(a, 10), (new_id, 70_000)] } else { Vec::new() };
+    let expected = if line.harness.is_durable() { vec![(a, 10), (new_id, 70_000)] } else { Vec::new() };
     assert_eq!(line.sizes().await, expected);
 }

@@ -10,7 +10,7 @@ use leasehold_queue::{ItemId, Store};
 use leasehold_testkit::postgres::{Cluster, Settings};
 use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
 
-use crate::fixture::{Fixture, Line, START, at, partition, pool};
+use super::fixture::{Fixture, Line, START, at, partition, pool};
 
 /// An owner whose connection goes through a proxy.
 struct Wire {

@@ -5,31 +5,51 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, mpsc};
 use std::task::Poll;
 
+use async_trait::async_trait;
 use leasehold_embedded::Store as Folder;
 use leasehold_embedded::Written;
 use leasehold_embedded::faults::Faults;
 use leasehold_queue::conformance::Harness;
+use leasehold_queue::conformance::store::Line;
 use leasehold_queue::store::embedded::{EmbeddedQueues, EmbeddedStore};
 use leasehold_queue::{QueueStore, Store};
 use tempfile::TempDir;
 
 pub(crate) struct Embedded {
-    pub(crate) opened: Folder,
-    pub(crate) faults: Faults,
     store: Arc<EmbeddedStore>,
     queues: Arc<EmbeddedQueues>,
-    pub(crate) folder: TempDir,
+    disk: Disk,
+}
+
+/// What a test does to a folder behind its store's back. The folder stays open as long as this lives.
+#[derive(Clone)]
+pub(crate) struct Disk {
+    pub(crate) opened: Folder,
+    pub(crate) faults: Faults,
+    pub(crate) folder: Arc<TempDir>,
 }
 
 impl Embedded {
-    fn over(folder: TempDir) -> Self {
+    pub(crate) fn over(folder: Arc<TempDir>) -> Self {
         let faults = Faults::none();
         let opened = Folder::open_with_faults(folder.path(), &faults).expect("the folder is free");
         let queues = Arc::new(EmbeddedQueues::open(opened.clone()).expect("opens"));
         let store = Arc::new(EmbeddedStore::open(opened.clone()).expect("opens"));
-        Embedded { opened, faults, store, queues, folder }
+        Embedded { disk: Disk { opened, faults, folder }, store, queues }
     }
 
+    pub(crate) fn faults(&self) -> Faults {
+        self.disk.faults.clone()
+    }
+
+    /// Its partition, opened, and its disk.
+    pub(crate) async fn line(self) -> (Line, Disk) {
+        let disk = self.disk.clone();
+        (Line::over(Box::new(self)).await, disk)
+    }
+}
+
+impl Disk {
     /// Keeps the writer busy until what is returned is dropped.
     pub(crate) async fn hold_writer(&self) -> mpsc::Sender<()> {
         let (release, released) = mpsc::channel::<()>();
@@ -48,11 +68,14 @@ impl Embedded {
     }
 }
 
+#[async_trait]
 impl Harness for Embedded {
-    const IS_DURABLE: bool = true;
-
     async fn start() -> Self {
-        Embedded::over(tempfile::tempdir().expect("temporary folder"))
+        Embedded::over(Arc::new(tempfile::tempdir().expect("temporary folder")))
+    }
+
+    fn is_durable(&self) -> bool {
+        true
     }
 
     fn store(&self) -> Arc<dyn Store> {
@@ -63,10 +86,10 @@ impl Harness for Embedded {
         self.queues.clone()
     }
 
-    async fn restart(self) -> Self {
-        let Embedded { opened, store, queues, folder, .. } = self;
-        drop((opened, store, queues));
-        Embedded::over(folder)
+    async fn restart(self: Box<Self>) -> Box<dyn Harness> {
+        let folder = self.disk.folder.clone();
+        drop(self);
+        Box::new(Embedded::over(folder))
     }
 }
 

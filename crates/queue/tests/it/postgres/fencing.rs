@@ -5,7 +5,7 @@ use leasehold_queue::{ItemId, ItemIds, Store};
 use leasehold_testkit::postgres::Cluster;
 use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
 
-use crate::fixture::{Fixture, Line, PATIENCE, START, at, partition, pool, session};
+use super::fixture::{Fixture, Line, PATIENCE, START, at, partition, pool, session};
 
 /// Sessions of this schema that wait for somebody. The schema's name is in the path that every session asked for.
 async fn waiting(fixture: &Fixture, count: i64) {

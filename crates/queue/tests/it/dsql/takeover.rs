@@ -5,8 +5,8 @@ use std::time::Duration;
 use leasehold_dsql_sim::rules::Level;
 use leasehold_queue::{Store, StoreError};
 
-use crate::fixture::{Fixture, Line, partition};
-use crate::writes::{ALL, content, filled};
+use super::fixture::{Fixture, Line, partition};
+use super::writes::{ALL, content, filled};
 
 /// Long enough for a takeover on a busy machine; one that was too slow is tried again.
 const DELAY_MS: u64 = 1_500;

@@ -7,7 +7,7 @@ use leasehold_queue::store::{Change, Pick};
 use leasehold_queue::{ItemId, Store, StoreError};
 use tokio_postgres::Client;
 
-use crate::fixture::{Line, at};
+use super::fixture::{Line, at};
 
 pub(crate) type Pending<'a> = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'a>>;
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use leasehold_queue::conformance::Harness;
 use leasehold_queue::store::memory::{MemoryQueues, MemoryStore};
 use leasehold_queue::{QueueStore, Store, queue_conformance, store_conformance};
@@ -12,11 +13,14 @@ struct Memory {
     queues: MemoryQueues,
 }
 
+#[async_trait]
 impl Harness for Memory {
-    const IS_DURABLE: bool = false;
-
     async fn start() -> Self {
         Memory::default()
+    }
+
+    fn is_durable(&self) -> bool {
+        false
     }
 
     fn store(&self) -> Arc<dyn Store> {
@@ -27,8 +31,8 @@ impl Harness for Memory {
         Arc::new(self.queues.clone())
     }
 
-    async fn restart(self) -> Self {
-        Memory::default()
+    async fn restart(self: Box<Self>) -> Box<dyn Harness> {
+        Box::new(Memory::default())
     }
 }
 

@@ -5,7 +5,7 @@ use leasehold_queue::store::postgres::{Config, PostgresQueues};
 use leasehold_queue::store::{Change, Counts, Due, DueAction, Pick, Verdict};
 use leasehold_queue::{ItemId, Namespace, PartitionInfo, QueueInfo, QueueStore};
 
-use crate::fixture::{Fixture, Line, START, at, pool};
+use super::fixture::{Fixture, Line, START, at, pool};
 
 /// What Querator makes for queue `orders`, partition 0.
 const ITEMS: &str = r#"

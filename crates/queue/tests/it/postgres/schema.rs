@@ -4,7 +4,7 @@ use leasehold_queue::store::postgres::{Config, PostgresQueues};
 use leasehold_queue::store::{Placement, StoreError};
 use leasehold_queue::{QueueInfo, QueueOptions, QueueStore, Store};
 
-use crate::fixture::{Fixture, Line, START, partition, pool};
+use super::fixture::{Fixture, Line, START, partition, pool};
 
 fn record(name: &str) -> QueueInfo {
     let second = std::time::Duration::from_secs(1);

@@ -1,11 +1,9 @@
 //! A simulated cluster of the test's own, stores on it, and a look behind it.
 
-#[path = "../sql_store/line.rs"]
-mod line;
-
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use leasehold_dsql_sim::rules::Level;
 use leasehold_queue::conformance::Harness;
 use leasehold_queue::store::dsql::{Config, DsqlQueues, DsqlStore};
@@ -13,7 +11,7 @@ use leasehold_queue::{QueueStore, Store};
 use leasehold_testkit::dsql::Simulated;
 use leasehold_txn::{ConnectionString, Dialect, Policy, Pool};
 
-pub(crate) use self::line::{Line, at, partition};
+pub(crate) use crate::line::{Line, at, partition};
 
 /// A cluster with nothing in it.
 pub(crate) struct Fixture {
@@ -58,10 +56,8 @@ macro_rules! harness {
     ($name:ident, $level:expr, $config:expr, $is_stormy:literal) => {
         pub(crate) struct $name(Fixture);
 
+        #[async_trait]
         impl Harness for $name {
-            const IS_DURABLE: bool = true;
-            const SHORTENED: u32 = 5;
-
             async fn start() -> Self {
                 let fixture = Fixture::start($level).await;
                 fixture.warm_up().await;
@@ -69,6 +65,14 @@ macro_rules! harness {
                     fixture.cluster.arm_storm();
                 }
                 $name(fixture)
+            }
+
+            fn is_durable(&self) -> bool {
+                true
+            }
+
+            fn shortened(&self) -> u32 {
+                5
             }
 
             fn store(&self) -> Arc<dyn Store> {
@@ -79,7 +83,7 @@ macro_rules! harness {
                 Arc::new(DsqlQueues::new(self.0.pool(), &$config))
             }
 
-            async fn restart(self) -> Self {
+            async fn restart(self: Box<Self>) -> Box<dyn Harness> {
                 self
             }
         }

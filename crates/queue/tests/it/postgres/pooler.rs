@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use leasehold_queue::conformance::Harness;
 use leasehold_queue::store::postgres::{Config, PostgresQueues, PostgresStore};
 use leasehold_queue::{QueueStore, Store};
@@ -22,11 +23,14 @@ impl Pooled {
     }
 }
 
+#[async_trait]
 impl Harness for Pooled {
-    const IS_DURABLE: bool = true;
-
     async fn start() -> Self {
         Pooled { database: Cluster::shared().database().await }
+    }
+
+    fn is_durable(&self) -> bool {
+        true
     }
 
     fn store(&self) -> Arc<dyn Store> {
@@ -37,7 +41,7 @@ impl Harness for Pooled {
         Arc::new(PostgresQueues::new(self.pool(), &Config::default()))
     }
 
-    async fn restart(self) -> Self {
+    async fn restart(self: Box<Self>) -> Box<dyn Harness> {
         self
     }
 }

@@ -10,13 +10,13 @@ use leasehold_queue::store::{Change, Placement, Verdict};
 use leasehold_queue::{ItemId, StoreError};
 use redb::{ReadableTable, ReadableTableMetadata, TableDefinition};
 
-use crate::fixture::{Embedded, begin_and_drop};
+use super::fixture::{Embedded, begin_and_drop};
 
 const ITEMS: TableDefinition<'_, [u8; 28], &[u8]> = TableDefinition::new("queue.items");
 const STATES: TableDefinition<'_, [u8; 28], &[u8]> = TableDefinition::new("queue.states");
 
 /// Opens the partition, as often as a disk that has just come back needs.
-async fn open_again(line: &mut Line<Embedded>) {
+async fn open_again(line: &mut Line) {
     while line.owner.open().await.is_err() {
         tokio::task::yield_now().await;
     }
@@ -28,10 +28,10 @@ fn must_be_opened<T: std::fmt::Debug>(answer: Result<T, StoreError>) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn full_disk_refuses_writes_and_loses_nothing() {
-    let mut line = Line::<Embedded>::start().await;
+    let (mut line, disk) = Embedded::start().await.line().await;
     let held = line.leased("held").await;
     line.produced(&["ready"]).await;
-    line.harness.faults.set_full(true);
+    disk.faults.set_full(true);
     let items = [line.item("too much"), line.item("too much as well")];
     let failed = line.owner.produce(&items).await.expect_err("the disk is full");
     assert!(
@@ -42,7 +42,7 @@ async fn full_disk_refuses_writes_and_loses_nothing() {
     must_be_opened(line.owner.change(&[&[Change::Complete { id: held }]]).await);
     must_be_opened(line.owner.open().await);
 
-    line.harness.faults.set_full(false);
+    disk.faults.set_full(false);
     open_again(&mut line).await;
     let found = line.owner.fetch(&[items[0].id, items[1].id]).await.expect("settles the outcome").len();
     assert!(found == 0 || found == 2, "half of a batch was written");
@@ -54,12 +54,12 @@ async fn full_disk_refuses_writes_and_loses_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn failed_sync_is_indeterminate_and_settled_by_opening() {
-    let mut line = Line::<Embedded>::start().await;
+    let (mut line, disk) = Embedded::start().await.line().await;
     let held = line.leased("held").await;
-    line.harness.faults.set_unsynced(true);
+    disk.faults.set_unsynced(true);
     let failed = line.owner.change(&[&[Change::Complete { id: held }]]).await.expect_err("is not known");
     assert!(matches!(failed, StoreError::Indeterminate { .. }), "{failed:?}");
-    line.harness.faults.set_unsynced(false);
+    disk.faults.set_unsynced(false);
     open_again(&mut line).await;
     let found = line.find(held).await;
     assert_eq!(line.payloads().await.len(), usize::from(found.is_some()));
@@ -68,10 +68,10 @@ async fn failed_sync_is_indeterminate_and_settled_by_opening() {
 
 #[tokio::test]
 async fn call_that_is_dropped_midway_demands_opening() {
-    let mut line = Line::<Embedded>::start().await;
+    let (mut line, disk) = Embedded::start().await.line().await;
     line.produced(&["before"]).await;
     let items = [line.item("dropped"), line.item("dropped")];
-    let held = line.harness.hold_writer().await;
+    let held = disk.hold_writer().await;
     begin_and_drop(line.owner.produce(&items)).await;
     drop(held);
     must_be_opened(line.owner.stats(Timestamp::EPOCH).await);
@@ -84,7 +84,7 @@ async fn call_that_is_dropped_midway_demands_opening() {
 
 #[tokio::test]
 async fn closed_handle_owns_nothing() {
-    let mut line = Line::<Embedded>::start().await;
+    let (mut line, _disk) = Embedded::start().await.line().await;
     line.produced(&["kept"]).await;
     line.owner.close().await;
     line.owner.close().await;
@@ -96,10 +96,10 @@ async fn closed_handle_owns_nothing() {
 
 #[tokio::test]
 async fn damaged_record_is_told_and_not_guessed_at() {
-    let mut line = Line::<Embedded>::start().await;
+    let (mut line, disk) = Embedded::start().await.line().await;
     let ids = line.produced(&["good", "bad"]).await;
     let damage = |table: TableDefinition<'static, [u8; 28], &'static [u8]>, record: &'static [u8]| {
-        let damaged = line.harness.opened.write_blocking(move |write| {
+        let damaged = disk.opened.write_blocking(move |write| {
             let last = write.open_table(ITEMS)?.last()?.map(|(key, _)| key.value());
             write.open_table(table)?.insert(last.expect("two items"), record)?;
             Ok(Written::Changed(()))
@@ -120,44 +120,43 @@ async fn damaged_record_is_told_and_not_guessed_at() {
 #[tokio::test(flavor = "multi_thread")]
 async fn partitions_that_write_together_share_syncs() {
     let harness = Embedded::start().await;
+    let faults = harness.faults();
     let mut writers = tokio::task::JoinSet::new();
     let go = std::sync::Arc::new(tokio::sync::Barrier::new(64));
     for number in 0..64 {
-        let partition = leasehold_queue::store::PartitionId { number, ..Line::<Embedded>::partition() };
+        let partition = leasehold_queue::store::PartitionId { number, ..Line::partition() };
         let mut owner = harness.store().partition(&partition);
         let mut ids = leasehold_queue::ItemIds::after(None, Timestamp::EPOCH);
-        let (go, faults) = (go.clone(), harness.faults.clone());
+        let (go, faults) = (go.clone(), faults.clone());
         writers.spawn(async move {
             owner.open().await.expect("opens");
             go.wait().await;
             let before = faults.syncs();
-            let item = crate::item(ids.next());
+            let item = super::item(ids.next());
             assert_eq!(owner.produce(&[item]).await.expect("produces"), [Placement::Placed]);
             before
         });
     }
     let started = writers.join_all().await.into_iter().min().expect("64 writers");
-    let syncs = harness.faults.syncs() - started;
+    let syncs = faults.syncs() - started;
     assert!(syncs < 48, "{syncs} syncs for 64 writes");
 }
 
 #[tokio::test]
 async fn dropped_partition_leaves_nothing_in_the_file() {
-    let mut line = Line::<Embedded>::start().await;
+    let (mut line, disk) = Embedded::start().await.line().await;
     for _ in 0..3 {
         let items: Vec<_> = (0..4_000).map(|_| line.item("to be dropped")).collect();
         line.owner.produce(&items).await.expect("produces");
     }
-    let left = |line: &Line<Embedded>| {
-        line.harness.opened.read(|read| Ok(read.open_table(ITEMS)?.len()?)).expect("reads")
-    };
+    let left = || disk.opened.read(|read| Ok(read.open_table(ITEMS)?.len()?)).expect("reads");
     let store = line.store();
-    let partition = Line::<Embedded>::partition();
-    let held = line.harness.hold_writer().await;
+    let partition = Line::partition();
+    let held = disk.hold_writer().await;
     begin_and_drop(store.drop_partition(&partition)).await;
     drop(held);
     store.drop_partition(&partition).await.expect("goes on");
-    assert_eq!(left(&line), 0);
+    assert_eq!(left(), 0);
     assert_eq!(line.owner.open().await.expect("a new one").counts.ready, 0);
 }
 
@@ -165,21 +164,21 @@ async fn dropped_partition_leaves_nothing_in_the_file() {
 async fn what_a_crash_left_of_a_dropped_partition_never_comes_back_and_goes_step_by_step() {
     const DROPPED: TableDefinition<'_, u64, ()> = TableDefinition::new("queue.dropped");
     const PARTITIONS: TableDefinition<'_, (&str, u32), u64> = TableDefinition::new("queue.partitions");
-    let mut line = Line::<Embedded>::start().await;
+    let (mut line, disk) = Embedded::start().await.line().await;
     for _ in 0..2 {
         let items: Vec<_> = (0..5_000).map(|_| line.item("dropped")).collect();
         line.owner.produce(&items).await.expect("produces");
     }
     // As a crash between the first step of dropping and the others leaves it.
-    let forgotten = line.harness.opened.write_blocking(|write| {
+    let forgotten = disk.opened.write_blocking(|write| {
         let number = write.open_table(PARTITIONS)?.remove(("orders", 0))?.map(|number| number.value());
         write.open_table(DROPPED)?.insert(number.expect("is there"), ())?;
         Ok(Written::Changed(()))
     });
     forgotten.expect("writes");
-    let Line { harness, owner, .. } = line;
-    drop(owner);
-    let mut line = Line::over(harness.restart().await).await;
+    let folder = disk.folder.clone();
+    drop((line, disk));
+    let (mut line, disk) = Embedded::over(folder).line().await;
     assert_eq!(line.payloads().await, [""; 0], "a new partition of the same name is empty");
     line.produced(&["new"]).await;
     for _ in 0..4 {
@@ -187,14 +186,14 @@ async fn what_a_crash_left_of_a_dropped_partition_never_comes_back_and_goes_step
     }
     // Behind the last step in the mailbox.
     line.produced(&["newer"]).await;
-    let left = line.harness.opened.read(|read| Ok(read.open_table(ITEMS)?.len()?)).expect("reads");
+    let left = disk.opened.read(|read| Ok(read.open_table(ITEMS)?.len()?)).expect("reads");
     assert_eq!(left, 2);
     assert_eq!(line.payloads().await, ["new", "newer"]);
 }
 
 #[tokio::test]
 async fn file_stays_small_however_often_its_items_change() {
-    let mut line = Line::<Embedded>::start().await;
+    let (mut line, disk) = Embedded::start().await.line().await;
     let payload = "x".repeat(1_000);
     let mut after_one = 0;
     for round in 0..10 {
@@ -208,9 +207,9 @@ async fn file_stays_small_however_often_its_items_change() {
         let changes: Vec<_> = items.iter().map(|item| Change::Complete { id: item.id }).collect();
         assert_eq!(line.change(&changes).await, Verdict::Done);
         if round == 0 {
-            after_one = line.harness.file_bytes();
+            after_one = disk.file_bytes();
         }
     }
-    let bytes = line.harness.file_bytes();
+    let bytes = disk.file_bytes();
     assert!(bytes <= 2 * after_one.max(4 << 20), "{bytes} bytes after ten rounds, {after_one} after one");
 }

@@ -2,18 +2,14 @@
 //!
 //! `cargo xtask soak queue --minutes 10 --seed 1`
 
-mod crash;
-#[path = "embedded_store/fixture.rs"]
-#[expect(dead_code, reason = "the suite of the store uses the rest")]
-mod embedded;
-#[path = "postgres_store/fixture.rs"]
-#[expect(dead_code, unused_imports, reason = "the suite of the store uses the rest")]
-mod postgres;
-
 use std::time::{Duration, Instant};
 
-use leasehold_queue::conformance::Harness;
 use leasehold_queue::conformance::engine::{Served, concurrency, model};
+use leasehold_queue::conformance::{Harness, start};
+
+use crate::crash;
+use crate::embedded::fixture::Embedded;
+use crate::postgres::fixture::Postgres;
 
 fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
@@ -48,7 +44,7 @@ async fn soak(mut round: impl AsyncFnMut(u64)) -> u64 {
 
 async fn model<H: Harness>() {
     let rounds = soak(async |seed| {
-        let mut served = Served::<H>::start().await;
+        let mut served = Served::start(start::<H>).await;
         model::requests_answer_as_the_reference(&mut served, seed, STEPS, seed % 2 == 0).await;
         served.stop().await;
     });
@@ -58,7 +54,7 @@ async fn model<H: Harness>() {
 async fn histories<H: Harness>() {
     let mut calls = 0;
     let rounds = soak(async |seed| {
-        let mut served = Served::<H>::start().await;
+        let mut served = Served::start(start::<H>).await;
         let seeds = seed * HISTORIES..(seed + 1) * HISTORIES;
         calls += concurrency::histories_are_linearizable(&mut served, seeds, seed % 2 == 0).await;
         served.stop().await;
@@ -70,23 +66,23 @@ async fn histories<H: Harness>() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "runs for minutes: cargo xtask soak queue"]
 async fn engine_over_the_embedded_store_answers_as_the_reference() {
-    model::<embedded::Embedded>().await;
+    model::<Embedded>().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "runs for minutes: cargo xtask soak queue"]
 async fn engine_over_postgres_answers_as_the_reference() {
-    model::<postgres::Postgres>().await;
+    model::<Postgres>().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "runs for minutes: cargo xtask soak queue"]
 async fn histories_over_the_embedded_store_are_linearizable() {
-    histories::<embedded::Embedded>().await;
+    histories::<Embedded>().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "runs for minutes: cargo xtask soak queue"]
 async fn histories_over_postgres_are_linearizable() {
-    histories::<postgres::Postgres>().await;
+    histories::<Postgres>().await;
 }

@@ -1,11 +1,9 @@
 //! A schema of the test's own, stores on it, and a look at it from outside.
 
-#[path = "../sql_store/line.rs"]
-mod line;
-
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use leasehold_queue::conformance::Harness;
 use leasehold_queue::store::postgres::{Config, PostgresQueues, PostgresStore};
 use leasehold_queue::{Item, QueueStore, Store};
@@ -13,7 +11,7 @@ use leasehold_testkit::postgres::Cluster;
 use leasehold_txn::{ConnectionString, Pool};
 use tokio_postgres::{Client, NoTls};
 
-pub(crate) use self::line::{Line, START, at, partition};
+pub(crate) use crate::line::{Line, START, at, partition};
 
 /// Nothing in a test waits longer.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -23,11 +21,14 @@ pub(crate) struct Postgres {
     url: String,
 }
 
+#[async_trait]
 impl Harness for Postgres {
-    const IS_DURABLE: bool = true;
-
     async fn start() -> Self {
         Postgres { url: Cluster::shared().schema().await.url().to_owned() }
+    }
+
+    fn is_durable(&self) -> bool {
+        true
     }
 
     fn store(&self) -> Arc<dyn Store> {
@@ -38,7 +39,7 @@ impl Harness for Postgres {
         Arc::new(PostgresQueues::new(pool(&self.url, 3), &Config::default()))
     }
 
-    async fn restart(self) -> Self {
+    async fn restart(self: Box<Self>) -> Box<dyn Harness> {
         self
     }
 }

@@ -1,10 +1,7 @@
 //! The contract over the embedded store, and what it promises beyond: everything outlives the process.
 
-mod crash;
-#[path = "embedded_store/faults.rs"]
 mod faults;
-#[path = "embedded_store/fixture.rs"]
-mod fixture;
+pub(crate) mod fixture;
 
 use leasehold_core::Timestamp;
 use leasehold_queue::{Item, ItemId, queue_conformance, store_conformance};
@@ -36,6 +33,6 @@ fn item(id: ItemId) -> Item {
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_process_loses_nothing_it_told_of() {
     let seed = u64::from(std::process::id());
-    let (kills, acknowledged) = crash::kill_and_audit(seed, |kills| kills < 20).await;
+    let (kills, acknowledged) = crate::crash::kill_and_audit(seed, |kills| kills < 20).await;
     assert!(acknowledged > kills, "{acknowledged} steps in {kills} runs: the children did nothing");
 }

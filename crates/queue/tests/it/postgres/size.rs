@@ -8,7 +8,7 @@ use leasehold_queue::store::postgres::{Config, PostgresStore};
 use leasehold_queue::store::{Change, Pick, Verdict};
 use leasehold_txn::{ConnectionString, Pool};
 
-use crate::fixture::{Fixture, Line, START, at, pool};
+use super::fixture::{Fixture, Line, START, at, pool};
 
 const BATCH: usize = 100;
 

@@ -7,8 +7,8 @@ use leasehold_queue::StoreError;
 use leasehold_queue::store::dsql::Config;
 use leasehold_txn::Policy;
 
-use crate::fixture::{Fixture, Line};
-use crate::writes::{ALL, content, filled};
+use super::fixture::{Fixture, Line};
+use super::writes::{ALL, content, filled};
 
 /// Three attempts, and no time lost between them.
 fn three_attempts() -> Config {

@@ -11,7 +11,7 @@ use leasehold_queue::{
     NewItem, ProduceRequest, QueueChange, QueueName, Refusal, RetryItem, RetryRequest,
 };
 
-use crate::fixture::Fixture;
+use super::fixture::Fixture;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
