@@ -4,21 +4,21 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 
-use super::{Harness, Store, TTL, request, ttl};
+use super::{Store, TTL, request, ttl};
 use crate::{AcquireOutcome, ReleaseOutcome};
 
 const CONTENDERS: usize = 32;
 const ROUNDS: usize = 10;
 
 /// On a key that nobody ever held: the row, key or document is absent, which is where stores break.
-pub async fn one_winner_among_contenders<H: Harness>(store: &Store<H>) {
+pub async fn one_winner_among_contenders(store: &Store) {
     for round in 0..ROUNDS {
         assert_eq!(winners(store, &format!("fresh:{round}")).await, 1, "round {round}");
     }
 }
 
 /// On a key whose hold has just ended by itself: each contender finds it free.
-pub async fn one_taker_of_an_expired_hold<H: Harness>(store: &Store<H>) {
+pub async fn one_taker_of_an_expired_hold(store: &Store) {
     for round in 0..ROUNDS {
         let text = format!("expired:{round}");
         store.acquired_for(&text, ttl(1_000)).await;
@@ -27,7 +27,7 @@ pub async fn one_taker_of_an_expired_hold<H: Harness>(store: &Store<H>) {
     }
 }
 
-async fn winners<H: Harness>(store: &Store<H>, text: &str) -> usize {
+async fn winners(store: &Store, text: &str) -> usize {
     let mut clients = Vec::new();
     for _ in 0..4 {
         clients.push(store.harness.client().await);
@@ -41,7 +41,7 @@ async fn winners<H: Harness>(store: &Store<H>, text: &str) -> usize {
 }
 
 /// Release is once, also when it is asked for many times at once.
-pub async fn one_release_succeeds<H: Harness>(store: &Store<H>) {
+pub async fn one_release_succeeds(store: &Store) {
     for round in 0..ROUNDS {
         let grant = store.acquired(&format!("released:{round}")).await;
         let releases = (0..CONTENDERS).map(|_| store.backend().release(&grant.lock_id));
@@ -53,7 +53,7 @@ pub async fn one_release_succeeds<H: Harness>(store: &Store<H>) {
 
 /// The late holder's release against the next one's acquire, at the very end of the hold: the release is refused,
 /// or it came first, and the new hold is live either way.
-pub async fn release_and_take_over_never_both_succeed<H: Harness>(store: &Store<H>) {
+pub async fn release_and_take_over_never_both_succeed(store: &Store) {
     for round in 0..ROUNDS {
         let text = format!("edge:{round}");
         let late = store.acquired_for(&text, ttl(1_000)).await;

@@ -4,25 +4,25 @@ use std::time::Duration;
 
 use leasehold_core::Refusal;
 
-use super::{Harness, Store, TTL, key, ttl};
+use super::{Store, TTL, key, ttl};
 use crate::{AcquireOutcome, ExtendOutcome, ReleaseOutcome};
 
 /// Much longer than a machine may stand still, where the clock that judges does not.
 const SHORT: u64 = 60_000;
 
 /// The last instant at which a hold of `SHORT` surely keeps others out.
-fn just_before_the_end<H: Harness>(store: &Store<H>) -> Duration {
+fn just_before_the_end(store: &Store) -> Duration {
     let end = Duration::from_millis(SHORT) + store.backend().capabilities().tolerance;
     end - store.harness.clock_slack() - Duration::from_millis(1)
 }
 
 /// The first instant at which it surely does not.
-fn the_end<H: Harness>(store: &Store<H>) -> Duration {
+fn the_end(store: &Store) -> Duration {
     Duration::from_millis(SHORT) + store.backend().capabilities().tolerance
 }
 
 /// A store whose entries go at their end knows nothing of them any more; those that have a tolerance know what has expired.
-fn refusal_of_the_expired<H: Harness>(store: &Store<H>) -> Refusal {
+fn refusal_of_the_expired(store: &Store) -> Refusal {
     match store.backend().capabilities().tolerance.is_zero() {
         true => Refusal::NotFound,
         false => Refusal::Expired,
@@ -30,7 +30,7 @@ fn refusal_of_the_expired<H: Harness>(store: &Store<H>) -> Refusal {
 }
 
 /// One millisecond before the end it is still held.
-pub async fn hold_keeps_others_out_until_its_end<H: Harness>(store: &Store<H>) {
+pub async fn hold_keeps_others_out_until_its_end(store: &Store) {
     store.acquired_for("billing", ttl(SHORT)).await;
     store.advance(just_before_the_end(store)).await;
     assert!(matches!(store.acquire("billing", TTL).await, AcquireOutcome::Held { .. }));
@@ -38,7 +38,7 @@ pub async fn hold_keeps_others_out_until_its_end<H: Harness>(store: &Store<H>) {
 }
 
 /// At the end it is free.
-pub async fn hold_ends_after_the_tolerance<H: Harness>(store: &Store<H>) {
+pub async fn hold_ends_after_the_tolerance(store: &Store) {
     store.acquired_for("billing", ttl(SHORT)).await;
     store.advance(the_end(store)).await;
     assert!(!store.backend().is_locked(&key("billing")).await.expect("answers"));
@@ -46,7 +46,7 @@ pub async fn hold_ends_after_the_tolerance<H: Harness>(store: &Store<H>) {
 }
 
 /// As long as nobody else can have it, its holder may keep it.
-pub async fn late_holder_may_extend_within_the_tolerance<H: Harness>(store: &Store<H>) {
+pub async fn late_holder_may_extend_within_the_tolerance(store: &Store) {
     let grant = store.acquired_for("billing", ttl(SHORT)).await;
     store.advance(just_before_the_end(store)).await;
     store.extend(&grant.lock_id, TTL).await.expires_at().expect("still live");
@@ -56,7 +56,7 @@ pub async fn late_holder_may_extend_within_the_tolerance<H: Harness>(store: &Sto
 }
 
 /// Nobody took the key, and still it is over.
-pub async fn expired_hold_is_not_extended<H: Harness>(store: &Store<H>) {
+pub async fn expired_hold_is_not_extended(store: &Store) {
     let grant = store.acquired_for("billing", ttl(SHORT)).await;
     store.advance(the_end(store)).await;
     let refused = store.extend(&grant.lock_id, TTL).await;
@@ -65,7 +65,7 @@ pub async fn expired_hold_is_not_extended<H: Harness>(store: &Store<H>) {
 }
 
 /// A release that came too late is told so.
-pub async fn expired_hold_is_not_released<H: Harness>(store: &Store<H>) {
+pub async fn expired_hold_is_not_released(store: &Store) {
     let grant = store.acquired_for("billing", ttl(SHORT)).await;
     store.advance(the_end(store)).await;
     let refused = store.backend().release(&grant.lock_id).await.expect("answers");
@@ -74,7 +74,7 @@ pub async fn expired_hold_is_not_released<H: Harness>(store: &Store<H>) {
 }
 
 /// The paused holder comes back and finds that it has lost.
-pub async fn taken_over_hold_is_refused_to_its_old_holder<H: Harness>(store: &Store<H>) {
+pub async fn taken_over_hold_is_refused_to_its_old_holder(store: &Store) {
     let old = store.acquired_for("billing", ttl(SHORT)).await;
     store.advance(the_end(store)).await;
     let new = store.acquired("billing").await;
@@ -85,7 +85,7 @@ pub async fn taken_over_hold_is_refused_to_its_old_holder<H: Harness>(store: &St
 }
 
 /// Extending early does not add the rest of the old time.
-pub async fn extend_counts_from_now_and_not_from_the_old_end<H: Harness>(store: &Store<H>) {
+pub async fn extend_counts_from_now_and_not_from_the_old_end(store: &Store) {
     let grant = store.acquired_for("billing", ttl(3 * SHORT)).await;
     store.extend(&grant.lock_id, ttl(SHORT)).await.expires_at().expect("is live");
     store.advance(the_end(store)).await;
@@ -93,7 +93,7 @@ pub async fn extend_counts_from_now_and_not_from_the_old_end<H: Harness>(store: 
 }
 
 /// Where the store says how long, it says the truth.
-pub async fn remaining_time_is_told_to_the_refused<H: Harness>(store: &Store<H>) {
+pub async fn remaining_time_is_told_to_the_refused(store: &Store) {
     store.acquired_for("billing", ttl(SHORT)).await;
     let AcquireOutcome::Held { free_in } = store.acquire("billing", TTL).await else { panic!("is held") };
     if let Some(free_in) = free_in {

@@ -9,16 +9,16 @@ use parking_lot::Mutex;
 use tracing::instrument::WithSubscriber;
 
 use super::warnings::Warnings;
-use super::{Harness, Store, TTL, key, request, ttl};
+use super::{Store, TTL, key, request, ttl};
 use crate::{AcquireOptions, AcquireOutcome, LockBackend, ReleaseOutcome};
 
 /// Every history begins at one.
-pub async fn first_fence_is_one<H: Harness>(store: &Store<H>) {
+pub async fn first_fence_is_one(store: &Store) {
     assert_eq!(store.acquired("billing").await.fence, Fence::FIRST);
 }
 
 /// Release must not reset the fence: a resource may still compare with it.
-pub async fn fence_grows_across_release<H: Harness>(store: &Store<H>) {
+pub async fn fence_grows_across_release(store: &Store) {
     let first = store.acquired("billing").await;
     store.backend().release(&first.lock_id).await.expect("answers");
     let second = store.acquired("billing").await;
@@ -26,7 +26,7 @@ pub async fn fence_grows_across_release<H: Harness>(store: &Store<H>) {
 }
 
 /// Nor must a take-over.
-pub async fn fence_grows_across_expiry<H: Harness>(store: &Store<H>) {
+pub async fn fence_grows_across_expiry(store: &Store) {
     let first = store.acquired_for("billing", ttl(1_000)).await;
     store.advance(Duration::from_secs(10)).await;
     let second = store.acquired("billing").await;
@@ -34,7 +34,7 @@ pub async fn fence_grows_across_expiry<H: Harness>(store: &Store<H>) {
 }
 
 /// A refusal writes nothing.
-pub async fn refused_acquire_uses_up_no_fence<H: Harness>(store: &Store<H>) {
+pub async fn refused_acquire_uses_up_no_fence(store: &Store) {
     let first = store.acquired("billing").await;
     for _ in 0..5 {
         assert!(matches!(store.acquire("billing", TTL).await, AcquireOutcome::Held { .. }));
@@ -44,7 +44,7 @@ pub async fn refused_acquire_uses_up_no_fence<H: Harness>(store: &Store<H>) {
 }
 
 /// One key's history says nothing about another's.
-pub async fn fences_of_two_keys_are_independent<H: Harness>(store: &Store<H>) {
+pub async fn fences_of_two_keys_are_independent(store: &Store) {
     for _ in 0..3 {
         let grant = store.acquired("busy").await;
         store.backend().release(&grant.lock_id).await.expect("answers");
@@ -53,7 +53,7 @@ pub async fn fences_of_two_keys_are_independent<H: Harness>(store: &Store<H>) {
 }
 
 /// A thousand contenders over several clients: every grant has a fence above the one before it, none twice.
-pub async fn fence_of_a_thousand_contenders_only_grows<H: Harness>(store: &Store<H>) {
+pub async fn fence_of_a_thousand_contenders_only_grows(store: &Store) {
     const CONTENDERS: usize = 1_000;
     const ATTEMPTS: usize = 3;
     let mut clients = Vec::new();
@@ -93,7 +93,7 @@ pub async fn fence_of_a_thousand_contenders_only_grows<H: Harness>(store: &Store
 }
 
 /// Long before the numbers end somebody is told, with what is needed to find the key and not the key itself.
-pub async fn fence_near_its_maximum_warns<H: Harness>(store: &Store<H>) {
+pub async fn fence_near_its_maximum_warns(store: &Store) {
     let locks = store.locks().await;
     // With one subscriber in the process, tracing asks the thread that first comes by a warning whether anybody wants it, and
     // remembers that for all: it may be a thread of a server, which has none.
@@ -118,7 +118,7 @@ pub async fn fence_near_its_maximum_warns<H: Harness>(store: &Store<H>) {
 }
 
 /// The maximum itself is handed out, and nothing after it: a number that began anew would let everybody in.
-pub async fn fence_after_the_maximum_is_refused<H: Harness>(store: &Store<H>) {
+pub async fn fence_after_the_maximum_is_refused(store: &Store) {
     let billing = key("billing");
     store.harness.count_to(&billing, Fence::try_from(Fence::MAX.as_u64() - 1).expect("can be written")).await;
     let last = store.acquired("billing").await;

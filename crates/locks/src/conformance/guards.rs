@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::waiting::becomes_free;
-use super::{Harness, Store, key, ttl};
+use super::{Store, key, ttl};
 use crate::{
     AcquireOptions, AcquireOutcome, Config, KeepOptions, Locks, Loss, Operation, ReleaseOutcome, Telemetry,
 };
@@ -23,33 +23,33 @@ const TTL_MILLIS: u64 = 60_000;
 const OFTEN: KeepOptions = KeepOptions { extend_after: 0.005, lost_before: 0.1, hold_max: None };
 
 /// The documented way.
-pub async fn released_guard_frees_the_key<H: Harness>(store: &Store<H>) {
+pub async fn released_guard_frees_the_key(store: &Store) {
     let guard = acquired(&store.locks().await).await;
     assert_eq!(guard.release().await.expect("answers"), ReleaseOutcome::Released);
     store.acquired("billing").await;
 }
 
 /// The forgetful way.
-pub async fn dropped_guard_frees_the_key<H: Harness>(store: &Store<H>) {
+pub async fn dropped_guard_frees_the_key(store: &Store) {
     drop(acquired(&store.locks().await).await);
     becomes_free(store, "billing").await;
 }
 
 /// The way that never fails.
-pub async fn disposed_guard_frees_the_key<H: Harness>(store: &Store<H>) {
+pub async fn disposed_guard_frees_the_key(store: &Store) {
     acquired(&store.locks().await).await.dispose().await;
     store.acquired("billing").await;
 }
 
 /// Handing the lock id to somebody else.
-pub async fn forgotten_guard_keeps_the_key<H: Harness>(store: &Store<H>) {
+pub async fn forgotten_guard_keeps_the_key(store: &Store) {
     let grant = acquired(&store.locks().await).await.forget();
     assert!(matches!(store.acquire("billing", ttl(1_000)).await, AcquireOutcome::Held { .. }));
     assert_eq!(store.backend().release(&grant.lock_id).await.expect("answers"), ReleaseOutcome::Released);
 }
 
 /// A release once begun is not taken back.
-pub async fn release_goes_on_when_its_caller_is_gone<H: Harness>(store: &Store<H>) {
+pub async fn release_goes_on_when_its_caller_is_gone(store: &Store) {
     let guard = acquired(&store.locks().await).await;
     {
         let mut releasing = Box::pin(guard.release());
@@ -59,7 +59,7 @@ pub async fn release_goes_on_when_its_caller_is_gone<H: Harness>(store: &Store<H
 }
 
 /// The work's value comes back, its failure too, and the key is free after both.
-pub async fn lock_runs_the_work_and_frees_the_key<H: Harness>(store: &Store<H>) {
+pub async fn lock_runs_the_work_and_frees_the_key(store: &Store) {
     let locks = store.locks().await;
     let options = AcquireOptions::default();
     let fence = locks.lock(&key("billing"), &options, async |guard| guard.fence()).await.expect("is free");
@@ -72,7 +72,7 @@ pub async fn lock_runs_the_work_and_frees_the_key<H: Harness>(store: &Store<H>) 
 }
 
 /// More than its ttl later it is still held.
-pub async fn kept_guard_outlives_its_ttl<H: Harness>(store: &Store<H>) {
+pub async fn kept_guard_outlives_its_ttl(store: &Store) {
     let (telling, mut told) = mpsc::unbounded_channel();
     let telemetry = Telemetry::new(store.harness.client().await, move |event| {
         if event.operation == Operation::Extend {
@@ -101,7 +101,7 @@ pub async fn kept_guard_outlives_its_ttl<H: Harness>(store: &Store<H>) {
 }
 
 /// Somebody ended the hold behind its back.
-pub async fn kept_guard_tells_of_its_loss<H: Harness>(store: &Store<H>) {
+pub async fn kept_guard_tells_of_its_loss(store: &Store) {
     let kept = acquired_for(&store.locks().await, TTL_MILLIS).await.keep(OFTEN).await.expect("is live");
     store.backend().release(kept.lock_id()).await.expect("answers");
     let loss = tokio::time::timeout(PATIENT, kept.lost()).await.expect("is told");
@@ -110,7 +110,7 @@ pub async fn kept_guard_tells_of_its_loss<H: Harness>(store: &Store<H>) {
 }
 
 /// A worker that hangs does not hold for ever, however long its lease is.
-pub async fn kept_guard_stops_at_its_maximum_hold<H: Harness>(store: &Store<H>) {
+pub async fn kept_guard_stops_at_its_maximum_hold(store: &Store) {
     let hold_max = Duration::from_millis(200);
     let options = KeepOptions { hold_max: Some(hold_max), ..KeepOptions::default() };
     let locks = store.locks().await;
@@ -122,7 +122,7 @@ pub async fn kept_guard_stops_at_its_maximum_hold<H: Harness>(store: &Store<H>) 
 }
 
 /// The work is dropped at the loss, and finished work is returned.
-pub async fn lost_lock_cancels_the_work<H: Harness>(store: &Store<H>) {
+pub async fn lost_lock_cancels_the_work(store: &Store) {
     let kept = acquired_for(&store.locks().await, TTL_MILLIS).await.keep(OFTEN).await.expect("is live");
     assert_eq!(kept.run(async { 7 }).await, Ok(7));
     store.backend().release(kept.lock_id()).await.expect("answers");

@@ -9,7 +9,7 @@ use leasehold_core::{Fence, LockId, ManualClock, Timestamp};
 use parking_lot::Mutex;
 
 use super::linearizability::{Call, Operation, is_linearizable};
-use super::{Harness, Store, key, lock_id, ttl};
+use super::{Store, key, lock_id, ttl};
 use crate::backend::memory::MemoryBackend;
 use crate::{AcquireOutcome, AcquireRequest, ExtendRequest, LockBackend, LookupBy};
 
@@ -18,7 +18,7 @@ const CLIENTS: u64 = 4;
 const CALLS_PER_CLIENT: usize = 11;
 
 /// Clients that acquire, extend, release and look, while holds end under them: every answer fits one order.
-pub async fn concurrent_history_is_linearizable<H: Harness>(store: &Store<H>) {
+pub async fn concurrent_history_is_linearizable(store: &Store) {
     for seed in seeds(HISTORIES) {
         let text = format!("history:{seed}");
         let recorder = Recorder::default();
@@ -62,7 +62,7 @@ async fn play(client: Arc<dyn LockBackend>, mut random: Random, text: &str, reco
     }
 }
 
-async fn expire<H: Harness>(store: &Store<H>, mut random: Random, recorder: &Recorder) {
+async fn expire(store: &Store, mut random: Random, recorder: &Recorder) {
     for _ in 0..3 {
         for _ in 0..random.below(20) {
             tokio::task::yield_now().await;
@@ -107,7 +107,7 @@ const STEPS: usize = 60;
 ///
 /// Ttls end at odd multiples of five seconds and the clock moves by ten, so that neither the tolerance nor the time the
 /// test itself takes decides anything.
-pub async fn random_operations_answer_as_the_model<H: Harness>(store: &Store<H>) {
+pub async fn random_operations_answer_as_the_model(store: &Store) {
     for seed in seeds(SEQUENCES) {
         let clock = ManualClock::new(Timestamp::from_millis(1_700_000_000_000));
         let model = MemoryBackend::with_clock(Arc::new(clock.clone()));

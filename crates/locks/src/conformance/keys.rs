@@ -2,7 +2,7 @@
 
 use leasehold_core::Class;
 
-use super::{Harness, Store, TTL, key, request};
+use super::{Store, TTL, key, request};
 use crate::{AcquireOutcome, LookupBy, ReleaseOutcome};
 
 /// Texts that have broken lock stores: quotes, separators, patterns, paths, control characters, other scripts.
@@ -39,7 +39,7 @@ pub const HOSTILE: [&str; 28] = [
 
 /// A key locks, and then all operations work on it, unless the store is known to refuse it as invalid before anything is
 /// written.
-pub async fn hostile_keys_lock_or_are_refused_as_invalid<H: Harness>(store: &Store<H>) {
+pub async fn hostile_keys_lock_or_are_refused_as_invalid(store: &Store) {
     let mut refused = Vec::new();
     for text in HOSTILE {
         let grant = match store.backend().acquire(&request(text, TTL)).await {
@@ -62,7 +62,7 @@ pub async fn hostile_keys_lock_or_are_refused_as_invalid<H: Harness>(store: &Sto
 }
 
 /// All at once: no two of them are one lock, and no counter is another key's lock.
-pub async fn hostile_keys_do_not_meet<H: Harness>(store: &Store<H>) {
+pub async fn hostile_keys_do_not_meet(store: &Store) {
     let mut held = Vec::new();
     for text in HOSTILE {
         if let Ok(outcome) = store.backend().acquire(&request(text, TTL)).await {
@@ -76,7 +76,7 @@ pub async fn hostile_keys_do_not_meet<H: Harness>(store: &Store<H>) {
 }
 
 /// 512 bytes, of one and of several bytes a character.
-pub async fn longest_key_works<H: Harness>(store: &Store<H>) {
+pub async fn longest_key_works(store: &Store) {
     for text in ["x".repeat(512), "鍵".repeat(170) + "ab"] {
         assert_eq!(text.len(), 512);
         let grant = store.acquired(&text).await;
@@ -87,7 +87,7 @@ pub async fn longest_key_works<H: Harness>(store: &Store<H>) {
 }
 
 /// One who types é as one character and one who types it as two mean the same key.
-pub async fn equal_text_in_another_unicode_form_is_the_same_key<H: Harness>(store: &Store<H>) {
+pub async fn equal_text_in_another_unicode_form_is_the_same_key(store: &Store) {
     store.acquired("caf\u{e9}").await;
     assert!(matches!(store.acquire("cafe\u{301}", TTL).await, AcquireOutcome::Held { .. }));
 }

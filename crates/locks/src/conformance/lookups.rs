@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use leasehold_core::{Key, KeyHash};
 
-use super::{Harness, Store, TTL, key, lock_id, ttl};
+use super::{Store, TTL, key, lock_id, ttl};
 use crate::{ListRequest, LookupBy};
 
 /// Both ways lead to the same record.
-pub async fn hold_is_found_by_key_and_by_id<H: Harness>(store: &Store<H>) {
+pub async fn hold_is_found_by_key_and_by_id(store: &Store) {
     let grant = store.acquired("billing").await;
     let by_key =
         store.backend().lookup(LookupBy::Key(&key("billing"))).await.expect("answers").expect("is held");
@@ -20,7 +20,7 @@ pub async fn hold_is_found_by_key_and_by_id<H: Harness>(store: &Store<H>) {
 }
 
 /// Absence is an answer.
-pub async fn nothing_is_found_where_nothing_is_held<H: Harness>(store: &Store<H>) {
+pub async fn nothing_is_found_where_nothing_is_held(store: &Store) {
     assert_eq!(store.backend().lookup(LookupBy::Key(&key("billing"))).await.expect("answers"), None);
     assert_eq!(store.backend().lookup(LookupBy::LockId(&lock_id())).await.expect("answers"), None);
     assert!(!store.backend().is_locked(&key("billing")).await.expect("answers"));
@@ -28,7 +28,7 @@ pub async fn nothing_is_found_where_nothing_is_held<H: Harness>(store: &Store<H>
 }
 
 /// Neither a released nor an expired one.
-pub async fn ended_hold_is_not_found<H: Harness>(store: &Store<H>) {
+pub async fn ended_hold_is_not_found(store: &Store) {
     let released = store.acquired("released").await;
     store.backend().release(&released.lock_id).await.expect("answers");
     let expired = store.acquired_for("expired", ttl(1_000)).await;
@@ -41,7 +41,7 @@ pub async fn ended_hold_is_not_found<H: Harness>(store: &Store<H>) {
 }
 
 /// What everybody may see names neither key nor id.
-pub async fn info_shows_hashes_only<H: Harness>(store: &Store<H>) {
+pub async fn info_shows_hashes_only(store: &Store) {
     let grant = store.acquired("customer:4711").await;
     let locks = store.locks().await;
     let info = locks.get_by_key(&key("customer:4711")).await.expect("answers").expect("is held");
@@ -55,7 +55,7 @@ pub async fn info_shows_hashes_only<H: Harness>(store: &Store<H>) {
 }
 
 /// Lookups follow extensions.
-pub async fn extension_shows_in_lookups<H: Harness>(store: &Store<H>) {
+pub async fn extension_shows_in_lookups(store: &Store) {
     let grant = store.acquired("billing").await;
     let expires_at = store.extend(&grant.lock_id, ttl(77_000)).await.expires_at().expect("is live");
     let found =
@@ -64,7 +64,7 @@ pub async fn extension_shows_in_lookups<H: Harness>(store: &Store<H>) {
 }
 
 /// Every live hold once, in byte order, page by page.
-pub async fn list_pages_through_live_holds_in_order<H: Harness>(store: &Store<H>) {
+pub async fn list_pages_through_live_holds_in_order(store: &Store) {
     let mut texts: Vec<String> = (0..25).map(|number| format!("list:{number:02}")).collect();
     texts.extend(["list:é".to_owned(), "list:Z".to_owned(), "list:a".to_owned()]);
     for text in &texts {

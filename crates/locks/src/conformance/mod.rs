@@ -20,26 +20,31 @@ mod linearizability;
 mod warnings;
 
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use leasehold_core::{Fence, Key, LockId, Ttl};
 
 use crate::{AcquireOutcome, AcquireRequest, ExtendOutcome, ExtendRequest, Grant, LockBackend, Locks};
 
 /// One store, empty at the start, that nobody else uses.
-pub trait Harness: Send + Sync + Sized {
+#[async_trait]
+pub trait Harness: Send + Sync + 'static {
     /// Prepares the store.
-    fn start() -> impl Future<Output = Self> + Send;
+    async fn start() -> Self
+    where
+        Self: Sized;
 
     /// A client of the store, as another process would be: each call a new one.
-    fn client(&self) -> impl Future<Output = Arc<dyn LockBackend>> + Send;
+    async fn client(&self) -> Arc<dyn LockBackend>;
 
     /// Moves the clock that judges expiry, or what amounts to it.
-    fn advance(&self, duration: Duration) -> impl Future<Output = ()> + Send;
+    async fn advance(&self, duration: Duration);
 
     /// Sets the counter of a key that nobody holds, as if its last hold had had this fence: nobody can count so far.
-    fn count_to(&self, key: &Key, fence: Fence) -> impl Future<Output = ()> + Send;
+    async fn count_to(&self, key: &Key, fence: Fence);
 
     /// Those of [`keys::HOSTILE`] that the store refuses, in that order.
     fn refused_keys(&self) -> &'static [&'static str] {
@@ -50,16 +55,25 @@ pub trait Harness: Send + Sync + Sized {
     fn clock_slack(&self) -> Duration;
 }
 
+/// Prepares a store of a kind that only the test knows: a case is compiled once, whatever runs it.
+pub type Start = fn() -> Pin<Box<dyn Future<Output = Box<dyn Harness>> + Send>>;
+
+/// The [`Start`] of a kind of store.
+#[must_use]
+pub fn start<H: Harness>() -> Pin<Box<dyn Future<Output = Box<dyn Harness>> + Send>> {
+    Box::pin(async { Box::new(H::start().await) as Box<dyn Harness> })
+}
+
 /// A harness with a client at hand.
-pub struct Store<H> {
-    harness: H,
+pub struct Store {
+    harness: Box<dyn Harness>,
     backend: Arc<dyn LockBackend>,
 }
 
-impl<H: Harness> Store<H> {
+impl Store {
     /// Starts the harness.
-    pub async fn start() -> Self {
-        let harness = H::start().await;
+    pub async fn start(start: Start) -> Self {
+        let harness = start().await;
         let backend = harness.client().await;
         Store { harness, backend }
     }
@@ -122,7 +136,10 @@ fn request(text: &str, ttl: Ttl) -> AcquireRequest {
 macro_rules! lock_conformance {
     ($harness:ty) => { $crate::lock_conformance!($harness, [allow(unused)]); };
     ($harness:ty, [$attribute:meta]) => {
-        $crate::lock_conformance!(@cases $harness, [$attribute],
+        $crate::lock_conformance!(@list tests [$harness] [$attribute]);
+    };
+    (@list $($into:tt)+) => {
+        $crate::lock_conformance!(@$($into)+
             ownership: free_key_is_acquired,
             ownership: held_key_is_refused_to_every_client,
             ownership: release_frees_the_key,
@@ -185,18 +202,44 @@ macro_rules! lock_conformance {
             guards: kept_guard_outlives_its_ttl,
             guards: kept_guard_tells_of_its_loss,
             guards: kept_guard_stops_at_its_maximum_hold,
-            guards: lost_lock_cancels_the_work
+            guards: lost_lock_cancels_the_work,
         );
     };
-    (@cases $harness:ty, [$attribute:meta], $($promise:ident: $case:ident),+) => {
-        $($crate::lock_conformance!(@case $harness, [$attribute], $promise, $case);)+
+    (@tests [$harness:ty] [$attribute:meta] $($promise:ident: $case:ident,)+) => {
+        $(
+            #[test]
+            #[$attribute]
+            fn $case() {
+                $crate::conformance::cases::$case($crate::conformance::start::<$harness>);
+            }
+        )+
     };
-    (@case $harness:ty, [$attribute:meta], $promise:ident, $case:ident) => {
-        #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-        #[$attribute]
-        async fn $case() {
-            let store = $crate::conformance::Store::<$harness>::start().await;
-            $crate::conformance::$promise::$case(&store).await;
-        }
+    (@cases $($promise:ident: $case:ident,)+) => {
+        $(
+            pub fn $case(start: Start) {
+                run(start, |store| Box::pin(super::$promise::$case(store)));
+            }
+        )+
     };
+}
+
+/// Each case as the body of a test, compiled here and not again for every store.
+#[doc(hidden)]
+#[allow(missing_docs, reason = "each is documented in the module of its promise")]
+pub mod cases {
+    use std::future::Future;
+    use std::pin::Pin;
+
+    use super::{Start, Store};
+
+    /// Runs a case as a test of its own, on two threads.
+    fn run(start: Start, case: for<'a> fn(&'a Store) -> Pin<Box<dyn Future<Output = ()> + 'a>>) {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        runtime.expect("a runtime").block_on(async {
+            let store = Store::start(start).await;
+            case(&store).await;
+        });
+    }
+
+    lock_conformance!(@list cases);
 }

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use leasehold_core::{Class, Fence, LockCode, Refusal};
 
-use super::{Harness, Store, TTL, key, lock_id, request, ttl};
+use super::{Store, TTL, key, lock_id, request, ttl};
 use crate::{AcquireOutcome, AcquireRequest, ExtendOutcome, LookupBy, ReleaseOutcome};
 
 /// The plain case.
-pub async fn free_key_is_acquired<H: Harness>(store: &Store<H>) {
+pub async fn free_key_is_acquired(store: &Store) {
     let grant = store.acquired("billing").await;
     assert!(store.backend().is_locked(&key("billing")).await.expect("answers"));
     let found =
@@ -20,7 +20,7 @@ pub async fn free_key_is_acquired<H: Harness>(store: &Store<H>) {
 }
 
 /// Contention is an answer, for the same client and for another one.
-pub async fn held_key_is_refused_to_every_client<H: Harness>(store: &Store<H>) {
+pub async fn held_key_is_refused_to_every_client(store: &Store) {
     store.acquired("billing").await;
     assert!(matches!(store.acquire("billing", TTL).await, AcquireOutcome::Held { .. }));
     let other = store.harness.client().await;
@@ -29,7 +29,7 @@ pub async fn held_key_is_refused_to_every_client<H: Harness>(store: &Store<H>) {
 }
 
 /// And any client may release with the id.
-pub async fn release_frees_the_key<H: Harness>(store: &Store<H>) {
+pub async fn release_frees_the_key(store: &Store) {
     let grant = store.acquired("billing").await;
     let other = store.harness.client().await;
     assert_eq!(other.release(&grant.lock_id).await.expect("answers"), ReleaseOutcome::Released);
@@ -38,7 +38,7 @@ pub async fn release_frees_the_key<H: Harness>(store: &Store<H>) {
 }
 
 /// A hold is ended once.
-pub async fn second_release_is_refused<H: Harness>(store: &Store<H>) {
+pub async fn second_release_is_refused(store: &Store) {
     let grant = store.acquired("billing").await;
     assert_eq!(store.backend().release(&grant.lock_id).await.expect("answers"), ReleaseOutcome::Released);
     let second = store.backend().release(&grant.lock_id).await.expect("answers");
@@ -46,13 +46,13 @@ pub async fn second_release_is_refused<H: Harness>(store: &Store<H>) {
 }
 
 /// An id that never held anything.
-pub async fn release_of_an_unknown_id_is_refused<H: Harness>(store: &Store<H>) {
+pub async fn release_of_an_unknown_id_is_refused(store: &Store) {
     let refused = store.backend().release(&lock_id()).await.expect("answers");
     assert_eq!(refused, ReleaseOutcome::Refused(Refusal::NotFound));
 }
 
 /// A refused acquire gives no right to the holder's key.
-pub async fn refused_id_leaves_the_holder_alone<H: Harness>(store: &Store<H>) {
+pub async fn refused_id_leaves_the_holder_alone(store: &Store) {
     let grant = store.acquired("billing").await;
     let loser = request("billing", TTL);
     store.backend().acquire(&loser).await.expect("answers");
@@ -65,7 +65,7 @@ pub async fn refused_id_leaves_the_holder_alone<H: Harness>(store: &Store<H>) {
 }
 
 /// Longer and shorter: the new end is `ttl` from now.
-pub async fn extend_replaces_the_remaining_time<H: Harness>(store: &Store<H>) {
+pub async fn extend_replaces_the_remaining_time(store: &Store) {
     let grant = store.acquired_for("billing", ttl(60_000)).await;
     let longer = store.extend(&grant.lock_id, ttl(120_000)).await.expires_at().expect("is live");
     assert!(longer > grant.expires_at, "{longer:?} after {:?}", grant.expires_at);
@@ -76,12 +76,12 @@ pub async fn extend_replaces_the_remaining_time<H: Harness>(store: &Store<H>) {
 }
 
 /// An id that never held anything.
-pub async fn extend_of_an_unknown_id_is_refused<H: Harness>(store: &Store<H>) {
+pub async fn extend_of_an_unknown_id_is_refused(store: &Store) {
     assert_eq!(store.extend(&lock_id(), TTL).await, ExtendOutcome::Refused(Refusal::NotFound));
 }
 
 /// Extending is not acquiring again.
-pub async fn extend_keeps_fence_and_beginning<H: Harness>(store: &Store<H>) {
+pub async fn extend_keeps_fence_and_beginning(store: &Store) {
     let grant = store.acquired("billing").await;
     let before =
         store.backend().lookup(LookupBy::LockId(&grant.lock_id)).await.expect("answers").expect("held");
@@ -92,7 +92,7 @@ pub async fn extend_keeps_fence_and_beginning<H: Harness>(store: &Store<H>) {
 }
 
 /// After a lost reply the caller asks again with the same id, and learns what it was granted.
-pub async fn repeated_acquire_returns_the_same_grant<H: Harness>(store: &Store<H>) {
+pub async fn repeated_acquire_returns_the_same_grant(store: &Store) {
     let asked = request("billing", TTL);
     let first = store.backend().acquire(&asked).await.expect("answers").acquired().expect("is free");
     let again = store.backend().acquire(&asked).await.expect("answers").acquired().expect("is ours");
@@ -103,7 +103,7 @@ pub async fn repeated_acquire_returns_the_same_grant<H: Harness>(store: &Store<H
 }
 
 /// An id stands for one hold: for another key it is refused, and both keys stay as they are.
-pub async fn lock_id_of_a_live_hold_is_refused_for_another_key<H: Harness>(store: &Store<H>) {
+pub async fn lock_id_of_a_live_hold_is_refused_for_another_key(store: &Store) {
     let first = request("first", ttl(20_000));
     let granted = store.backend().acquire(&first).await.expect("answers").acquired().expect("is free");
     let second = AcquireRequest { key: key("second"), ttl: TTL, ..first.clone() };
@@ -120,7 +120,7 @@ pub async fn lock_id_of_a_live_hold_is_refused_for_another_key<H: Harness>(store
 }
 
 /// What the id stood for has ended, by release or by time: it stands for the new hold alone, whoever takes the old key.
-pub async fn lock_id_of_an_ended_hold_stands_for_the_new_one<H: Harness>(store: &Store<H>) {
+pub async fn lock_id_of_an_ended_hold_stands_for_the_new_one(store: &Store) {
     let mut asked = request("released", TTL);
     store.backend().acquire(&asked).await.expect("answers").acquired().expect("is free");
     assert_eq!(store.backend().release(&asked.lock_id).await.expect("answers"), ReleaseOutcome::Released);
@@ -139,7 +139,7 @@ pub async fn lock_id_of_an_ended_hold_stands_for_the_new_one<H: Harness>(store: 
 }
 
 /// Including keys that look alike.
-pub async fn keys_do_not_contend_with_each_other<H: Harness>(store: &Store<H>) {
+pub async fn keys_do_not_contend_with_each_other(store: &Store) {
     for text in ["a", "A", "a:", "a:b", "b", " a", "a "] {
         store.acquired(text).await;
     }

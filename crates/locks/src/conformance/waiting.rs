@@ -7,7 +7,7 @@ use leasehold_core::Fence;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use super::{Harness, Store, TTL, key, lock_id, ttl};
+use super::{Store, TTL, key, lock_id, ttl};
 use crate::{AcquireOptions, AcquireOutcome, Error, ListRequest, Locks, Retry};
 
 /// Longer than any wait of a case that works.
@@ -18,7 +18,7 @@ fn patient() -> AcquireOptions {
 }
 
 /// The waiter is another client than the holder.
-pub async fn waiter_gets_the_key_when_it_is_released<H: Harness>(store: &Store<H>) {
+pub async fn waiter_gets_the_key_when_it_is_released(store: &Store) {
     let held = store.acquired("billing").await;
     let waiter = store.locks().await;
     let (guard, released) = tokio::join!(
@@ -32,7 +32,7 @@ pub async fn waiter_gets_the_key_when_it_is_released<H: Harness>(store: &Store<H
 }
 
 /// The holder has died.
-pub async fn waiter_gets_the_key_when_the_hold_expires<H: Harness>(store: &Store<H>) {
+pub async fn waiter_gets_the_key_when_the_hold_expires(store: &Store) {
     let held = store.acquired_for("billing", ttl(60_000)).await;
     let waiter = store.locks().await;
     let (billing, options) = (key("billing"), patient());
@@ -42,7 +42,7 @@ pub async fn waiter_gets_the_key_when_the_hold_expires<H: Harness>(store: &Store
 }
 
 /// First come, first served.
-pub async fn waiters_of_one_process_are_served_in_order<H: Harness>(store: &Store<H>) {
+pub async fn waiters_of_one_process_are_served_in_order(store: &Store) {
     let locks = store.locks().await;
     let held = locks.acquire(&key("billing"), &patient()).await.expect("is free");
     let served = Mutex::new(Vec::new());
@@ -69,7 +69,7 @@ pub async fn waiters_of_one_process_are_served_in_order<H: Harness>(store: &Stor
 }
 
 /// Not before, not much later.
-pub async fn waiting_ends_at_the_timeout<H: Harness>(store: &Store<H>) {
+pub async fn waiting_ends_at_the_timeout(store: &Store) {
     store.acquired("billing").await;
     let timeout = Duration::from_millis(150);
     let refused =
@@ -83,7 +83,7 @@ pub async fn waiting_ends_at_the_timeout<H: Harness>(store: &Store<H>) {
 }
 
 /// For callers that do not wait.
-pub async fn zero_timeout_asks_once<H: Harness>(store: &Store<H>) {
+pub async fn zero_timeout_asks_once(store: &Store) {
     let locks = store.locks().await;
     let at_once = AcquireOptions::default().timeout(Duration::ZERO);
     let guard = locks.acquire(&key("billing"), &at_once).await.expect("is free");
@@ -102,7 +102,7 @@ pub async fn zero_timeout_asks_once<H: Harness>(store: &Store<H>) {
 }
 
 /// Cancelling ends the wait at once, also in the middle of a back-off.
-pub async fn cancelled_waiter_is_told_and_leaves_no_lock<H: Harness>(store: &Store<H>) {
+pub async fn cancelled_waiter_is_told_and_leaves_no_lock(store: &Store) {
     let held = store.acquired("billing").await;
     let cancel = CancellationToken::new();
     let locks = store.locks().await.cancelled_by(cancel.clone());
@@ -115,7 +115,7 @@ pub async fn cancelled_waiter_is_told_and_leaves_no_lock<H: Harness>(store: &Sto
 }
 
 /// A future that is dropped at any point of its life leaves no hold behind that nobody knows.
-pub async fn dropped_waiter_leaves_no_lock<H: Harness>(store: &Store<H>) {
+pub async fn dropped_waiter_leaves_no_lock(store: &Store) {
     let locks = store.locks().await;
     for polls in 0..12 {
         let text = format!("dropped:{polls}");
@@ -135,7 +135,7 @@ pub async fn dropped_waiter_leaves_no_lock<H: Harness>(store: &Store<H>) {
 }
 
 /// A token that is cancelled already: no operation touches the store.
-pub async fn cancelled_operations_do_nothing<H: Harness>(store: &Store<H>) {
+pub async fn cancelled_operations_do_nothing(store: &Store) {
     let grant = store.acquired("billing").await;
     let cancel = CancellationToken::new();
     cancel.cancel();
@@ -158,7 +158,7 @@ pub async fn cancelled_operations_do_nothing<H: Harness>(store: &Store<H>) {
 }
 
 /// Waits for the background release; the key must be free long before its ttl.
-pub(super) async fn becomes_free<H: Harness>(store: &Store<H>, text: &str) {
+pub(super) async fn becomes_free(store: &Store, text: &str) {
     let guard = store.locks().await.acquire(&key(text), &patient()).await;
     guard.expect("the key becomes free").release().await.expect("answers");
 }
