@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use super::{Harness, Store, TIME, api_key, user};
+use super::{Store, TIME, api_key, user};
 use crate::ApiKey;
 use crate::store::ApiKeyAdded;
 
-async fn added<H: Harness>(store: &Store<H>, key: ApiKey) -> ApiKey {
+async fn added(store: &Store, key: ApiKey) -> ApiKey {
     assert_eq!(store.api_keys().add(&key).await.expect("answers"), ApiKeyAdded::Added);
     key
 }
 
 /// Every field, and by no other hash.
-pub async fn key_reads_back_by_its_hash<H: Harness>(store: &Store<H>) {
+pub async fn key_reads_back_by_its_hash(store: &Store) {
     let user = store.user("u1").await;
     let key = added(store, api_key("k1", &user)).await;
     assert_eq!(store.api_keys().get_by_hash(&key.hash).await.expect("answers"), Some(key));
@@ -21,7 +21,7 @@ pub async fn key_reads_back_by_its_hash<H: Harness>(store: &Store<H>) {
 }
 
 /// No scope and no times are not the same as empty ones.
-pub async fn key_without_ends_reads_back<H: Harness>(store: &Store<H>) {
+pub async fn key_without_ends_reads_back(store: &Store) {
     let user = store.user("u1").await;
     let bare =
         ApiKey { namespace_scope: None, expires_at: None, name: String::new(), ..api_key("k1", &user) };
@@ -30,7 +30,7 @@ pub async fn key_without_ends_reads_back<H: Harness>(store: &Store<H>) {
 }
 
 /// Each by itself.
-pub async fn id_and_hash_of_a_key_are_unique<H: Harness>(store: &Store<H>) {
+pub async fn id_and_hash_of_a_key_are_unique(store: &Store) {
     let user = store.user("u1").await;
     let key = added(store, api_key("k1", &user)).await;
     let same_id = api_key("k1", &user);
@@ -41,14 +41,14 @@ pub async fn id_and_hash_of_a_key_are_unique<H: Harness>(store: &Store<H>) {
 }
 
 /// A key of nobody would be a key that no deletion of a user takes away.
-pub async fn key_needs_its_user<H: Harness>(store: &Store<H>) {
+pub async fn key_needs_its_user(store: &Store) {
     let key = api_key("k1", &user("nobody"));
     assert_eq!(store.api_keys().add(&key).await.expect("answers"), ApiKeyAdded::UserMissing);
     assert_eq!(store.api_keys().get_by_hash(&key.hash).await.expect("answers"), None);
 }
 
 /// From the pivot on.
-pub async fn keys_are_listed_by_id_of_one_user_or_all<H: Harness>(store: &Store<H>) {
+pub async fn keys_are_listed_by_id_of_one_user_or_all(store: &Store) {
     let (one, other) = (store.user("u1").await, store.user("u2").await);
     for (id, user) in [("k3", &one), ("k1", &one), ("k2", &other), ("K4", &one)] {
         added(store, api_key(id, user)).await;
@@ -65,7 +65,7 @@ pub async fn keys_are_listed_by_id_of_one_user_or_all<H: Harness>(store: &Store<
 }
 
 /// From every list and by its hash.
-pub async fn deleted_key_is_gone<H: Harness>(store: &Store<H>) {
+pub async fn deleted_key_is_gone(store: &Store) {
     let user = store.user("u1").await;
     let key = added(store, api_key("k1", &user)).await;
     assert!(store.api_keys().delete("k1").await.expect("answers"));
@@ -76,7 +76,7 @@ pub async fn deleted_key_is_gone<H: Harness>(store: &Store<H>) {
 }
 
 /// Two servers note it in either order.
-pub async fn last_use_only_moves_on<H: Harness>(store: &Store<H>) {
+pub async fn last_use_only_moves_on(store: &Store) {
     let user = store.user("u1").await;
     let key = added(store, api_key("k1", &user)).await;
     let later = TIME.saturating_add(Duration::from_micros(1));

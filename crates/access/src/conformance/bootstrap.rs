@@ -2,7 +2,7 @@
 
 use leasehold_queue::Namespace;
 
-use super::{Harness, Store};
+use super::Store;
 use crate::{ANONYMOUS, Access, Error, Page, Permission, Principal, RoleBindingRequest, StandardRole};
 
 fn anyone() -> Principal {
@@ -26,7 +26,7 @@ async fn is_open(server: &Access) -> bool {
 }
 
 /// A release that knows better replaces what an older one wrote; bindings stay good.
-pub async fn standard_roles_keep_their_ids_and_get_their_permissions_back<H: Harness>(store: &Store<H>) {
+pub async fn standard_roles_keep_their_ids_and_get_their_permissions_back(store: &Store) {
     store.server().await.bootstrap().await.expect("starts");
     let system = Namespace::default();
     let roles = async || store.roles().list(&system, "", 9).await.expect("answers");
@@ -44,7 +44,7 @@ pub async fn standard_roles_keep_their_ids_and_get_their_permissions_back<H: Har
 }
 
 /// The operator who closed it finds it closed after every restart.
-pub async fn door_opens_once_and_stays_closed<H: Harness>(store: &Store<H>) {
+pub async fn door_opens_once_and_stays_closed(store: &Store) {
     let first = store.server().await;
     first.bootstrap().await.expect("starts");
     assert!(is_open(&first).await, "a fresh server can be set up");
@@ -64,7 +64,7 @@ pub async fn door_opens_once_and_stays_closed<H: Harness>(store: &Store<H>) {
 }
 
 /// The user comes back, its rights do not.
-pub async fn door_stays_closed_when_the_anonymous_user_was_deleted<H: Harness>(store: &Store<H>) {
+pub async fn door_stays_closed_when_the_anonymous_user_was_deleted(store: &Store) {
     let first = store.server().await;
     first.delete_user(&anyone(), ANONYMOUS).await.expect("deletes");
     assert!(!is_open(&first).await);
@@ -75,7 +75,7 @@ pub async fn door_stays_closed_when_the_anonymous_user_was_deleted<H: Harness>(s
 }
 
 /// Each finds what another made.
-pub async fn servers_that_start_together_open_one_door<H: Harness>(store: &Store<H>) {
+pub async fn servers_that_start_together_open_one_door(store: &Store) {
     let mut servers = Vec::new();
     for _ in 0..6 {
         let server = store.server().await;

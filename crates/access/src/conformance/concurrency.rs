@@ -4,7 +4,7 @@ use std::future::Future;
 
 use leasehold_queue::Namespace;
 
-use super::{Harness, Store, api_key, binding, namespace_info, role, user};
+use super::{Store, api_key, binding, namespace_info, role, user};
 use crate::store::{ApiKeyAdded, Deleted, RoleAdded, RoleBindingAdded, UserAdded};
 use crate::{ApiKey, NamespaceInfo, Role, RoleBinding, Stores, User};
 
@@ -14,7 +14,7 @@ const CONTENDERS: usize = 8;
 const RACES: usize = 12;
 
 /// How many of the contenders won; each has a way of its own to the store.
-async fn winners<H: Harness, F>(store: &Store<H>, contend: impl Fn(Stores, usize) -> F) -> usize
+async fn winners<F>(store: &Store, contend: impl Fn(Stores, usize) -> F) -> usize
 where
     F: Future<Output = bool> + Send + 'static,
 {
@@ -30,7 +30,7 @@ where
 }
 
 /// What it says is what is stored.
-pub async fn one_namespace_of_a_name_wins<H: Harness>(store: &Store<H>) {
+pub async fn one_namespace_of_a_name_wins(store: &Store) {
     let won = winners(store, |stores, number| async move {
         let info = NamespaceInfo { description: number.to_string(), ..namespace_info("orders") };
         stores.namespaces.expect("keeps them").add(&info).await.expect("answers")
@@ -40,7 +40,7 @@ pub async fn one_namespace_of_a_name_wins<H: Harness>(store: &Store<H>) {
 }
 
 /// Whatever their ids.
-pub async fn one_user_of_a_name_wins<H: Harness>(store: &Store<H>) {
+pub async fn one_user_of_a_name_wins(store: &Store) {
     let won = winners(store, |stores, number| async move {
         let named = User { username: "ann".to_owned(), ..user(&format!("u{number}")) };
         match stores.users.expect("keeps them").add(&named).await.expect("answers") {
@@ -54,7 +54,7 @@ pub async fn one_user_of_a_name_wins<H: Harness>(store: &Store<H>) {
 }
 
 /// Whatever their ids.
-pub async fn one_key_of_a_hash_wins<H: Harness>(store: &Store<H>) {
+pub async fn one_key_of_a_hash_wins(store: &Store) {
     let of = store.user("u1").await;
     let key = api_key("k", &of);
     let won = winners(store, |stores, number| {
@@ -72,7 +72,7 @@ pub async fn one_key_of_a_hash_wins<H: Harness>(store: &Store<H>) {
 }
 
 /// Whatever their ids.
-pub async fn one_role_of_a_name_wins<H: Harness>(store: &Store<H>) {
+pub async fn one_role_of_a_name_wins(store: &Store) {
     let name = store.namespace("orders").await;
     let won = winners(store, |stores, number| {
         let role = Role { name: "worker".to_owned(), ..role(&format!("r{number}"), &name, &[]) };
@@ -89,7 +89,7 @@ pub async fn one_role_of_a_name_wins<H: Harness>(store: &Store<H>) {
 }
 
 /// Whatever their ids, marked or not.
-pub async fn one_binding_wins<H: Harness>(store: &Store<H>) {
+pub async fn one_binding_wins(store: &Store) {
     let name = store.namespace("orders").await;
     let (user, role) = (store.user("u1").await, store.role("r1", &name, &[]).await);
     let won = winners(store, |stores, number| {
@@ -125,7 +125,7 @@ where
 }
 
 /// A namespace goes, or a role comes into it; not both.
-pub async fn role_and_its_namespace_never_miss_each_other<H: Harness>(store: &Store<H>) {
+pub async fn role_and_its_namespace_never_miss_each_other(store: &Store) {
     for number in 0..RACES {
         let name = store.namespace(&format!("n{number}")).await;
         let role = role(&format!("r{number}"), &name, &[]);
@@ -144,7 +144,7 @@ pub async fn role_and_its_namespace_never_miss_each_other<H: Harness>(store: &St
 }
 
 /// A role goes, or somebody gets it; not both.
-pub async fn binding_and_its_role_never_miss_each_other<H: Harness>(store: &Store<H>) {
+pub async fn binding_and_its_role_never_miss_each_other(store: &Store) {
     let name: Namespace = store.namespace("orders").await;
     let user = store.user("u1").await;
     for number in 0..RACES {
@@ -165,7 +165,7 @@ pub async fn binding_and_its_role_never_miss_each_other<H: Harness>(store: &Stor
 }
 
 /// Whoever is first: no key outlives its user.
-pub async fn key_and_its_user_never_miss_each_other<H: Harness>(store: &Store<H>) {
+pub async fn key_and_its_user_never_miss_each_other(store: &Store) {
     for number in 0..RACES {
         let user = store.user(&format!("u{number}")).await;
         let key = api_key(&format!("k{number}"), &user);

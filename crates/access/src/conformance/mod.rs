@@ -16,8 +16,10 @@ pub mod roles;
 pub mod users;
 
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use leasehold_core::{ManualClock, Timestamp};
 use leasehold_queue::Namespace;
 
@@ -28,12 +30,24 @@ use crate::{
 };
 
 /// One store, empty at the start, that nobody else uses.
-pub trait Harness: Send + Sync + Sized {
+#[async_trait]
+pub trait Harness: Send + Sync + 'static {
     /// Prepares the store.
-    fn start() -> impl Future<Output = Self> + Send;
+    async fn start() -> Self
+    where
+        Self: Sized;
 
     /// A way to the store, as another server would have: each call a new one where that is possible.
-    fn stores(&self) -> impl Future<Output = Stores> + Send;
+    async fn stores(&self) -> Stores;
+}
+
+/// Prepares a store of a kind that only the test knows: a case is compiled once, whatever runs it.
+pub type Start = fn() -> Pin<Box<dyn Future<Output = Box<dyn Harness>> + Send>>;
+
+/// The [`Start`] of a kind of store.
+#[must_use]
+pub fn start<H: Harness>() -> Pin<Box<dyn Future<Output = Box<dyn Harness>> + Send>> {
+    Box::pin(async { Box::new(H::start().await) as Box<dyn Harness> })
 }
 
 /// Names that are allowed and that a careless store would mistake for something else.
@@ -57,16 +71,16 @@ const HOSTILE: [&str; 16] = [
 ];
 
 /// A harness with a way to its store at hand.
-pub struct Store<H> {
-    harness: H,
+pub struct Store {
+    harness: Box<dyn Harness>,
     stores: Stores,
     clock: ManualClock,
 }
 
-impl<H: Harness> Store<H> {
+impl Store {
     /// Starts the harness.
-    pub async fn start() -> Self {
-        let harness = H::start().await;
+    pub async fn start(start: Start) -> Self {
+        let harness = start().await;
         let stores = harness.stores().await;
         Self { harness, stores, clock: ManualClock::default() }
     }
@@ -197,7 +211,10 @@ fn binding(id: &str, user: &User, role: &Role) -> RoleBinding {
 macro_rules! access_conformance {
     ($harness:ty) => { $crate::access_conformance!($harness, [allow(unused)]); };
     ($harness:ty, [$attribute:meta]) => {
-        $crate::access_conformance!(@cases $harness, [$attribute],
+        $crate::access_conformance!(@list tests [$harness] [$attribute]);
+    };
+    (@list $($into:tt)+) => {
+        $crate::access_conformance!(@$($into)+
             namespaces: namespace_reads_back,
             namespaces: taken_namespace_is_left_alone,
             namespaces: update_keeps_the_beginning,
@@ -248,18 +265,44 @@ macro_rules! access_conformance {
             concurrency: one_binding_wins,
             concurrency: role_and_its_namespace_never_miss_each_other,
             concurrency: binding_and_its_role_never_miss_each_other,
-            concurrency: key_and_its_user_never_miss_each_other
+            concurrency: key_and_its_user_never_miss_each_other,
         );
     };
-    (@cases $harness:ty, [$attribute:meta], $($promise:ident: $case:ident),+) => {
-        $($crate::access_conformance!(@case $harness, [$attribute], $promise, $case);)+
+    (@tests [$harness:ty] [$attribute:meta] $($promise:ident: $case:ident,)+) => {
+        $(
+            #[test]
+            #[$attribute]
+            fn $case() {
+                $crate::conformance::cases::$case($crate::conformance::start::<$harness>);
+            }
+        )+
     };
-    (@case $harness:ty, [$attribute:meta], $promise:ident, $case:ident) => {
-        #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-        #[$attribute]
-        async fn $case() {
-            let store = $crate::conformance::Store::<$harness>::start().await;
-            $crate::conformance::$promise::$case(&store).await;
-        }
+    (@cases $($promise:ident: $case:ident,)+) => {
+        $(
+            pub fn $case(start: Start) {
+                run(start, |store| Box::pin(super::$promise::$case(store)));
+            }
+        )+
     };
+}
+
+/// Each case as the body of a test, compiled here and not again for every store.
+#[doc(hidden)]
+#[allow(missing_docs, reason = "each is documented in the module of its promise")]
+pub mod cases {
+    use std::future::Future;
+    use std::pin::Pin;
+
+    use super::{Start, Store};
+
+    /// Runs a case as a test of its own, on two threads.
+    fn run(start: Start, case: for<'a> fn(&'a Store) -> Pin<Box<dyn Future<Output = ()> + 'a>>) {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        runtime.expect("a runtime").block_on(async {
+            let store = Store::start(start).await;
+            case(&store).await;
+        });
+    }
+
+    access_conformance!(@list cases);
 }

@@ -1,10 +1,10 @@
 //! Namespaces are kept by name.
 
-use super::{Harness, Store, namespace, namespace_info};
+use super::{Store, namespace, namespace_info};
 use crate::store::Deleted;
 
 /// Every field.
-pub async fn namespace_reads_back<H: Harness>(store: &Store<H>) {
+pub async fn namespace_reads_back(store: &Store) {
     let name = store.namespace("orders").await;
     assert_eq!(store.namespaces().get(&name).await.expect("answers"), Some(namespace_info("orders")));
     assert_eq!(store.namespaces().get(&namespace("other")).await.expect("answers"), None);
@@ -15,7 +15,7 @@ pub async fn namespace_reads_back<H: Harness>(store: &Store<H>) {
 }
 
 /// The second one is an answer, and changes nothing.
-pub async fn taken_namespace_is_left_alone<H: Harness>(store: &Store<H>) {
+pub async fn taken_namespace_is_left_alone(store: &Store) {
     let name = store.namespace("orders").await;
     let other = crate::NamespaceInfo { description: "other".to_owned(), ..namespace_info("orders") };
     assert!(!store.namespaces().add(&other).await.expect("answers"));
@@ -23,7 +23,7 @@ pub async fn taken_namespace_is_left_alone<H: Harness>(store: &Store<H>) {
 }
 
 /// Description and tag are replaced, also by nothing; the time it was made is not theirs.
-pub async fn update_keeps_the_beginning<H: Harness>(store: &Store<H>) {
+pub async fn update_keeps_the_beginning(store: &Store) {
     let name = store.namespace("orders").await;
     assert!(store.namespaces().update(&name, "new", None).await.expect("answers"));
     let found = store.namespaces().get(&name).await.expect("answers").expect("is there");
@@ -33,14 +33,14 @@ pub async fn update_keeps_the_beginning<H: Harness>(store: &Store<H>) {
 }
 
 /// It says that there is none.
-pub async fn update_of_an_unknown_namespace_makes_none<H: Harness>(store: &Store<H>) {
+pub async fn update_of_an_unknown_namespace_makes_none(store: &Store) {
     let name = namespace("orders");
     assert!(!store.namespaces().update(&name, "new", None).await.expect("answers"));
     assert_eq!(store.namespaces().get(&name).await.expect("answers"), None);
 }
 
 /// Whatever the language of the database.
-pub async fn namespaces_are_listed_in_byte_order_from_the_pivot<H: Harness>(store: &Store<H>) {
+pub async fn namespaces_are_listed_in_byte_order_from_the_pivot(store: &Store) {
     for name in ["b", "_system", "B", "é", "a", "a-1", "A"] {
         store.namespace(name).await;
     }
@@ -58,7 +58,7 @@ pub async fn namespaces_are_listed_in_byte_order_from_the_pivot<H: Harness>(stor
 }
 
 /// Or its roles would come back with the next namespace of that name.
-pub async fn namespace_with_roles_stays<H: Harness>(store: &Store<H>) {
+pub async fn namespace_with_roles_stays(store: &Store) {
     let name = store.namespace("orders").await;
     store.namespace("orders2").await;
     let role = store.role("r1", &name, &[]).await;
@@ -71,7 +71,7 @@ pub async fn namespace_with_roles_stays<H: Harness>(store: &Store<H>) {
 }
 
 /// Case, forms of Unicode, quotes and wildcards all count.
-pub async fn hostile_names_do_not_meet<H: Harness>(store: &Store<H>) {
+pub async fn hostile_names_do_not_meet(store: &Store) {
     let valid =
         || super::HOSTILE.into_iter().filter(|name| name.parse::<leasehold_queue::Namespace>().is_ok());
     let longest = "n".repeat(256);

@@ -1,6 +1,6 @@
 //! What is taken away is gone at once on the server that took it away, whatever was remembered.
 
-use super::{Harness, Store};
+use super::Store;
 use crate::{
     Access, ApiKeyRequest, CreatedApiKey, Error, NamespaceRequest, Permission, Principal, RoleBindingRequest,
     RoleRequest, UserRequest,
@@ -25,7 +25,7 @@ async fn authenticate(server: &Access, key: &CreatedApiKey) -> Result<Principal,
 }
 
 /// And only that one.
-pub async fn deleted_key_is_refused_at_once<H: Harness>(store: &Store<H>) {
+pub async fn deleted_key_is_refused_at_once(store: &Store) {
     let server = store.server().await;
     let user_id = user(&server, "ann").await;
     let (gone, stays) = (key(&server, &user_id).await, key(&server, &user_id).await);
@@ -41,7 +41,7 @@ pub async fn deleted_key_is_refused_at_once<H: Harness>(store: &Store<H>) {
 }
 
 /// With the user itself.
-pub async fn keys_of_a_deleted_user_are_refused_at_once<H: Harness>(store: &Store<H>) {
+pub async fn keys_of_a_deleted_user_are_refused_at_once(store: &Store) {
     let server = store.server().await;
     let (gone, stays) = (user(&server, "ann").await, user(&server, "bob").await);
     let (of_gone, of_stays) = (key(&server, &gone).await, key(&server, &stays).await);
@@ -53,7 +53,7 @@ pub async fn keys_of_a_deleted_user_are_refused_at_once<H: Harness>(store: &Stor
 }
 
 /// When a role is bound, changed, and unbound.
-pub async fn permissions_change_at_once<H: Harness>(store: &Store<H>) {
+pub async fn permissions_change_at_once(store: &Store) {
     let server = store.server().await;
     let named = NamespaceRequest { name: "orders".to_owned(), ..NamespaceRequest::default() };
     server.create_namespace(&anyone(), &named).await.expect("creates");
@@ -80,7 +80,7 @@ pub async fn permissions_change_at_once<H: Harness>(store: &Store<H>) {
 }
 
 /// Once it was looked up.
-pub async fn last_use_is_noted<H: Harness>(store: &Store<H>) {
+pub async fn last_use_is_noted(store: &Store) {
     let server = store.server().await;
     let user_id = user(&server, "ann").await;
     let used = key(&server, &user_id).await;

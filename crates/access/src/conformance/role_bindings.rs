@@ -1,11 +1,11 @@
 //! Bindings are kept by id, and give what their roles allow.
 
-use super::{Harness, Store, binding, namespace, role, user};
+use super::{Store, binding, namespace, role, user};
 use crate::store::RoleBindingAdded;
 use crate::{Permission, PermissionSet, RoleBinding};
 
 /// By what it binds.
-pub async fn binding_is_listed_and_deleted<H: Harness>(store: &Store<H>) {
+pub async fn binding_is_listed_and_deleted(store: &Store) {
     let name = store.namespace("orders").await;
     let (user, role) = (store.user("u1").await, store.role("r1", &name, &[]).await);
     let bound = store.bind("b1", &user, &role).await;
@@ -20,7 +20,7 @@ pub async fn binding_is_listed_and_deleted<H: Harness>(store: &Store<H>) {
 }
 
 /// Whatever the id of the second binding.
-pub async fn user_has_a_role_once<H: Harness>(store: &Store<H>) {
+pub async fn user_has_a_role_once(store: &Store) {
     let name = store.namespace("orders").await;
     let (user, role) = (store.user("u1").await, store.role("r1", &name, &[]).await);
     let first = store.bind("b1", &user, &role).await;
@@ -31,7 +31,7 @@ pub async fn user_has_a_role_once<H: Harness>(store: &Store<H>) {
 }
 
 /// Both must be there.
-pub async fn binding_needs_role_and_user<H: Harness>(store: &Store<H>) {
+pub async fn binding_needs_role_and_user(store: &Store) {
     let name = store.namespace("orders").await;
     let (real_user, real_role) = (store.user("u1").await, store.role("r1", &name, &[]).await);
     let nobody = binding("b1", &user("nobody"), &real_role);
@@ -42,7 +42,7 @@ pub async fn binding_needs_role_and_user<H: Harness>(store: &Store<H>) {
 }
 
 /// From the pivot on, by id.
-pub async fn bindings_are_listed_by_namespace_and_user<H: Harness>(store: &Store<H>) {
+pub async fn bindings_are_listed_by_namespace_and_user(store: &Store) {
     let (one, other) = (store.namespace("one").await, store.namespace("other").await);
     let (first, second) = (store.user("u1").await, store.user("u2").await);
     let (in_one, in_other) = (store.role("r1", &one, &[]).await, store.role("r2", &other, &[]).await);
@@ -61,7 +61,7 @@ pub async fn bindings_are_listed_by_namespace_and_user<H: Harness>(store: &Store
 }
 
 /// Of this user in this namespace, and as the roles are now.
-pub async fn permissions_are_those_of_bound_roles<H: Harness>(store: &Store<H>) {
+pub async fn permissions_are_those_of_bound_roles(store: &Store) {
     let (one, other) = (store.namespace("one").await, store.namespace("other").await);
     let (user, stranger) = (store.user("u1").await, store.user("u2").await);
     let lease = store.role("r1", &one, &[Permission::QueueLease, Permission::QueueRetry]).await;
@@ -82,7 +82,7 @@ pub async fn permissions_are_those_of_bound_roles<H: Harness>(store: &Store<H>) 
 }
 
 /// Those with the first ids count.
-pub async fn bindings_beyond_the_limit_do_not_count<H: Harness>(store: &Store<H>) {
+pub async fn bindings_beyond_the_limit_do_not_count(store: &Store) {
     let name = store.namespace("orders").await;
     let user = store.user("u1").await;
     // The order of roles is not that of bindings.
@@ -99,7 +99,7 @@ pub async fn bindings_beyond_the_limit_do_not_count<H: Harness>(store: &Store<H>
 }
 
 /// Also when it was deleted since, and under another id.
-pub async fn marked_binding_is_added_once_for_good<H: Harness>(store: &Store<H>) {
+pub async fn marked_binding_is_added_once_for_good(store: &Store) {
     let name = store.namespace("orders").await;
     let (user, role) = (store.user("u1").await, store.role("r1", &name, &[]).await);
     let once = async |mark: &str, id: &str| {
@@ -114,7 +114,7 @@ pub async fn marked_binding_is_added_once_for_good<H: Harness>(store: &Store<H>)
 }
 
 /// So that it can be done when what was missing is there.
-pub async fn refused_binding_sets_no_mark<H: Harness>(store: &Store<H>) {
+pub async fn refused_binding_sets_no_mark(store: &Store) {
     let name = store.namespace("orders").await;
     let role = store.role("r1", &name, &[]).await;
     let binding = binding("b1", &user("u1"), &role);
@@ -125,7 +125,7 @@ pub async fn refused_binding_sets_no_mark<H: Harness>(store: &Store<H>) {
 }
 
 /// Deleting it later is as final as if it had been added.
-pub async fn binding_found_there_sets_the_mark<H: Harness>(store: &Store<H>) {
+pub async fn binding_found_there_sets_the_mark(store: &Store) {
     let name = store.namespace("orders").await;
     let (user, role) = (store.user("u1").await, store.role("r1", &name, &[]).await);
     store.bind("b1", &user, &role).await;

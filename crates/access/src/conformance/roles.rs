@@ -1,13 +1,13 @@
 //! Roles are kept by id and found by name.
 
-use super::{HOSTILE, Harness, Store, namespace, role};
+use super::{HOSTILE, Store, namespace, role};
 use crate::store::{Deleted, RoleAdded};
 use crate::{Permission, Role};
 
 const SOME: [Permission; 3] = [Permission::QueueRetry, Permission::QueueLease, Permission::ApiKeyList];
 
 /// Every field, and the permissions in their order.
-pub async fn role_reads_back<H: Harness>(store: &Store<H>) {
+pub async fn role_reads_back(store: &Store) {
     let name = store.namespace("orders").await;
     let bound = store.role("r1", &name, &SOME).await;
     assert_eq!(store.roles().get(&name, &bound.name).await.expect("answers"), Some(bound));
@@ -19,7 +19,7 @@ pub async fn role_reads_back<H: Harness>(store: &Store<H>) {
 }
 
 /// And there only.
-pub async fn name_of_a_role_is_unique_in_its_namespace<H: Harness>(store: &Store<H>) {
+pub async fn name_of_a_role_is_unique_in_its_namespace(store: &Store) {
     let (one, other) = (store.namespace("one").await, store.namespace("other").await);
     let first = store.role("r1", &one, &SOME).await;
     let same_name = Role { id: "r2".to_owned(), ..first.clone() };
@@ -40,14 +40,14 @@ pub async fn name_of_a_role_is_unique_in_its_namespace<H: Harness>(store: &Store
 }
 
 /// A role in a namespace that is not there would wait for somebody to make it.
-pub async fn role_needs_its_namespace<H: Harness>(store: &Store<H>) {
+pub async fn role_needs_its_namespace(store: &Store) {
     let role = role("r1", &namespace("nowhere"), &SOME);
     assert_eq!(store.roles().add(&role).await.expect("answers"), RoleAdded::NamespaceMissing);
     assert_eq!(store.roles().get(&role.namespace, &role.name).await.expect("answers"), None);
 }
 
 /// By id.
-pub async fn update_replaces_permissions_only<H: Harness>(store: &Store<H>) {
+pub async fn update_replaces_permissions_only(store: &Store) {
     let name = store.namespace("orders").await;
     let first = store.role("r1", &name, &SOME).await;
     assert!(store.roles().update("r1", &[Permission::QueueClear]).await.expect("answers"));
@@ -57,7 +57,7 @@ pub async fn update_replaces_permissions_only<H: Harness>(store: &Store<H>) {
 }
 
 /// From the pivot on, by id.
-pub async fn roles_are_listed_by_namespace<H: Harness>(store: &Store<H>) {
+pub async fn roles_are_listed_by_namespace(store: &Store) {
     let (one, other) = (store.namespace("one").await, store.namespace("other").await);
     for (id, space) in [("c", &one), ("a", &one), ("b", &other), ("B", &one)] {
         store.role(id, space, &SOME).await;
@@ -73,7 +73,7 @@ pub async fn roles_are_listed_by_namespace<H: Harness>(store: &Store<H>) {
 }
 
 /// Or a binding would name nothing, and then whatever gets that id.
-pub async fn bound_role_stays<H: Harness>(store: &Store<H>) {
+pub async fn bound_role_stays(store: &Store) {
     let name = store.namespace("orders").await;
     let (user, role) = (store.user("u1").await, store.role("r1", &name, &SOME).await);
     store.bind("b1", &user, &role).await;

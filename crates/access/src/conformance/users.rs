@@ -1,18 +1,18 @@
 //! Users are kept by id, and what is theirs goes with them.
 
-use super::{HOSTILE, Harness, Store, api_key, namespace, user};
+use super::{HOSTILE, Store, api_key, namespace, user};
 use crate::store::{ApiKeyAdded, UserAdded};
 use crate::{Permission, PermissionSet, User};
 
 /// Every field.
-pub async fn user_reads_back<H: Harness>(store: &Store<H>) {
+pub async fn user_reads_back(store: &Store) {
     let added = store.user("u1").await;
     assert_eq!(store.users().get("u1").await.expect("answers"), Some(added));
     assert_eq!(store.users().get("U1").await.expect("answers"), None);
 }
 
 /// Each by itself.
-pub async fn id_and_name_of_a_user_are_unique<H: Harness>(store: &Store<H>) {
+pub async fn id_and_name_of_a_user_are_unique(store: &Store) {
     let first = store.user("u1").await;
     let same_id = User { username: "other".to_owned(), ..first.clone() };
     assert_eq!(store.users().add(&same_id).await.expect("answers"), UserAdded::IdExists);
@@ -28,7 +28,7 @@ pub async fn id_and_name_of_a_user_are_unique<H: Harness>(store: &Store<H>) {
 }
 
 /// In byte order.
-pub async fn users_are_listed_by_id_from_the_pivot<H: Harness>(store: &Store<H>) {
+pub async fn users_are_listed_by_id_from_the_pivot(store: &Store) {
     for id in ["b", "anonymous", "B", "0ujtsYcgvSTl8PAuAdqWYSMnLOv"] {
         store.user(id).await;
     }
@@ -43,7 +43,7 @@ pub async fn users_are_listed_by_id_from_the_pivot<H: Harness>(store: &Store<H>)
 }
 
 /// In one step; those of others stay.
-pub async fn keys_and_bindings_go_with_their_user<H: Harness>(store: &Store<H>) {
+pub async fn keys_and_bindings_go_with_their_user(store: &Store) {
     let (gone, stays) = (store.user("gone").await, store.user("stays").await);
     let name = store.namespace("orders").await;
     let role = store.role("r1", &name, &[Permission::QueueLease]).await;
@@ -69,7 +69,7 @@ pub async fn keys_and_bindings_go_with_their_user<H: Harness>(store: &Store<H>) 
 }
 
 /// Case, forms of Unicode, quotes and wildcards all count.
-pub async fn hostile_usernames_do_not_meet<H: Harness>(store: &Store<H>) {
+pub async fn hostile_usernames_do_not_meet(store: &Store) {
     let longest = "é".repeat(64);
     let names = || HOSTILE.into_iter().chain([longest.as_str(), " a", "a "]);
     for (number, name) in names().enumerate() {
@@ -83,7 +83,7 @@ pub async fn hostile_usernames_do_not_meet<H: Harness>(store: &Store<H>) {
 }
 
 /// Ids come from requests, and a store that cannot even ask must not fail.
-pub async fn nul_is_found_nowhere<H: Harness>(store: &Store<H>) {
+pub async fn nul_is_found_nowhere(store: &Store) {
     let name = namespace("a");
     assert_eq!(store.users().get("a\0b").await.expect("answers"), None);
     assert!(!store.users().delete("a\0b").await.expect("answers"));

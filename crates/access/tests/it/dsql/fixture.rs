@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use async_trait::async_trait;
 use leasehold_access::Stores;
 use leasehold_access::conformance::Harness;
 use leasehold_access::store::dsql::{Config, DsqlStore};
@@ -48,6 +49,7 @@ macro_rules! harness {
     ($name:ident, $level:expr, $config:expr, $is_stormy:literal) => {
         pub(crate) struct $name(Fixture);
 
+        #[async_trait]
         impl Harness for $name {
             async fn start() -> Self {
                 let fixture = Fixture::with_tables($level).await;

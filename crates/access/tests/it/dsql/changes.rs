@@ -7,7 +7,7 @@ use leasehold_access::store::dsql::Config;
 use leasehold_access::{Access, Permission, Principal, Stores};
 use leasehold_dsql_sim::rules::Level;
 
-use crate::fixture::Fixture;
+use super::fixture::Fixture;
 use crate::heard::{self, Heard};
 use crate::people::{anyone, as_worker, authenticate, is_unknown, user_with_key, worker};
 

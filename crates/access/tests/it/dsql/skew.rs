@@ -9,8 +9,8 @@ use leasehold_access::store::{ApiKeyAdded, Deleted, RoleAdded, RoleBindingAdded}
 use leasehold_dsql_sim::rules::Level;
 use tokio_postgres::Client;
 
-use crate::fixture::Fixture;
-use crate::writes::{All, api_key, binding, fill, namespace, role};
+use super::fixture::Fixture;
+use super::writes::{All, api_key, binding, fill, namespace, role};
 
 /// Long enough for the other one on a busy machine; a pair that was too slow is tried again.
 const DELAY_MS: u64 = 1_000;

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use leasehold_access::{CreatedApiKey, Driver, Permission, Principal};
 
+use super::fixture::{PATIENCE, Server, anyone, header, nobody, over};
+use super::probe::Probe;
 use crate::assert_refused;
-use crate::fixture::{PATIENCE, Server, anyone, header, nobody, over};
-use crate::probe::Probe;
 
 const KEY_LIFETIME: Duration = Duration::from_secs(5 * 60);
 const UNKNOWN_LIFETIME: Duration = Duration::from_secs(60);

@@ -7,7 +7,7 @@ use leasehold_access::{Permission, Principal};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 
-use crate::fixture::{anyone, binding, namespace, nobody, role, server, user};
+use super::fixture::{anyone, binding, namespace, nobody, role, server, user};
 
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
@@ -32,11 +32,14 @@ impl<'a> MakeWriter<'a> for Log {
 
 impl Log {
     /// Takes the lines of everything that is logged on this thread while the guard lives.
-    fn start() -> (Self, tracing::subscriber::DefaultGuard) {
+    fn start() -> (Self, (tracing::subscriber::DefaultGuard, tracing::Dispatch)) {
+        // With one subscriber in the process, tracing asks the thread that first comes by an event whether it is wanted, and
+        // remembers that for all: it may be a thread of another test, which has none.
+        let second = tracing::Dispatch::new(tracing_subscriber::registry());
         let log = Log::default();
         let layer = tracing_subscriber::fmt::layer().with_ansi(false).without_time().with_writer(log.clone());
         let guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(layer));
-        (log, guard)
+        (log, (guard, second))
     }
 
     fn text(&self) -> String {

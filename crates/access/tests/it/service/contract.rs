@@ -3,8 +3,8 @@
 use leasehold_access::{ANONYMOUS, ApiKeyRequest, NamespaceRequest, Permission, UserRequest};
 use leasehold_core::Timestamp;
 
+use super::fixture::{WITH_QUEUES, anyone, binding, namespace, nobody, role, server, user};
 use crate::assert_refused;
-use crate::fixture::{WITH_QUEUES, anyone, binding, namespace, nobody, role, server, user};
 
 const DENIED: &str = "access denied";
 

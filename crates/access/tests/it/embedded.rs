@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use leasehold_access::conformance::Harness;
 use leasehold_access::store::embedded::EmbeddedStore;
 use leasehold_access::{
@@ -21,6 +22,7 @@ fn open(folder: &TempDir) -> Arc<EmbeddedStore> {
     Arc::new(EmbeddedStore::open(store).expect("opens"))
 }
 
+#[async_trait]
 impl Harness for Embedded {
     async fn start() -> Self {
         let folder = tempfile::tempdir().expect("temporary folder");

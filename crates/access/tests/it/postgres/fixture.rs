@@ -1,5 +1,6 @@
 //! A schema of the test's own, stores on it, and a look at it from outside.
 
+use async_trait::async_trait;
 use leasehold_access::conformance::Harness;
 use leasehold_access::store::postgres::PostgresStore;
 use leasehold_access::{Access, Stores};
@@ -17,6 +18,7 @@ pub(crate) struct Postgres {
     pub(crate) clock: ManualClock,
 }
 
+#[async_trait]
 impl Harness for Postgres {
     async fn start() -> Self {
         let schema = Cluster::shared().schema().await;
@@ -63,6 +65,7 @@ impl Postgres {
 /// A database of the test's own, reached through the pooler. A schema would need `search_path`, which a pooler forgets.
 pub(crate) struct Pooled(Database);
 
+#[async_trait]
 impl Harness for Pooled {
     async fn start() -> Self {
         Pooled(Cluster::shared().database().await)

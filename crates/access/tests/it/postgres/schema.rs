@@ -6,7 +6,7 @@ use leasehold_access::store::postgres::PostgresStore;
 use leasehold_access::{Access, Config, Page, Principal};
 use leasehold_queue::Namespace;
 
-use crate::fixture::Postgres;
+use super::fixture::Postgres;
 
 const TABLES: &str =
     "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename LIKE 'leasehold%'";

@@ -7,8 +7,8 @@ use leasehold_access::store::dsql::Config;
 use leasehold_dsql_sim::rules::Level;
 use leasehold_txn::Policy;
 
-use crate::fixture::Fixture;
-use crate::writes::{ALL, All, content, fill};
+use super::fixture::Fixture;
+use super::writes::{ALL, All, content, fill};
 
 /// Three attempts, and no time lost between them.
 fn three_attempts() -> Config {

@@ -2,7 +2,7 @@
 
 use leasehold_access::{Page, Permission};
 
-use crate::fixture::{anyone, server};
+use super::fixture::{anyone, server};
 
 fn page(pivot: &str, limit: i32) -> Page {
     Page { pivot: pivot.to_owned(), limit }

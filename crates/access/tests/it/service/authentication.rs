@@ -7,8 +7,8 @@ use leasehold_access::store::memory::MemoryStore;
 use leasehold_access::{ApiKeyRequest, Driver, Page, Permission, Principal, Stores};
 use leasehold_core::Clock;
 
+use super::fixture::{anyone, header, nobody, over, server, user};
 use crate::assert_refused;
-use crate::fixture::{anyone, header, nobody, over, server, user};
 
 const ENTROPY: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 

@@ -127,6 +127,6 @@ pub(crate) fn refusal<T: std::fmt::Debug>(answer: Result<T>) -> (u16, String) {
 #[macro_export]
 macro_rules! assert_refused {
     ($answer:expr, $code:literal, $text:expr) => {
-        assert_eq!($crate::fixture::refusal($answer), ($code, $text.to_string()));
+        assert_eq!($crate::service::fixture::refusal($answer), ($code, $text.to_string()));
     };
 }

@@ -4,7 +4,7 @@ use leasehold_access::store::dsql::Config;
 use leasehold_dsql_sim::rules::Level;
 use leasehold_queue::Namespace;
 
-use crate::fixture::Fixture;
+use super::fixture::Fixture;
 
 const TABLES: &str = "SELECT count(*) FROM pg_tables WHERE tablename LIKE 'leasehold%'";
 const INDEXES: &str =

@@ -2,8 +2,8 @@
 
 use leasehold_access::{ApiKeyRequest, Error, NamespaceRequest, Page, Permission, Principal, UserRequest};
 
+use super::fixture::{anyone, binding, namespace, role, server, user};
 use crate::assert_refused;
-use crate::fixture::{anyone, binding, namespace, role, server, user};
 
 #[tokio::test]
 async fn nul_is_refused_where_it_would_be_kept() {

@@ -6,7 +6,7 @@ use leasehold_access::conformance::Harness;
 use leasehold_access::store::Change;
 use leasehold_access::{Permission, Principal, Stores};
 
-use crate::fixture::Postgres;
+use super::fixture::Postgres;
 use crate::people::{anyone, as_worker, authenticate, is_unknown, user_with_key, worker};
 
 #[tokio::test]

@@ -5,8 +5,8 @@ use leasehold_access::store::dsql::Config;
 use leasehold_dsql_sim::rules::Level;
 use leasehold_txn::Policy;
 
-use crate::fixture::Fixture;
-use crate::writes::{All, content, fill};
+use super::fixture::Fixture;
+use super::writes::{All, content, fill};
 
 const KEYS: &str = "INSERT INTO leasehold_api_keys (id, hash, user_id, name, prefix, created_at)
      SELECT 'many' || n, 'hash' || n, 'used', '', '', now() FROM generate_series(1, 3500) AS n";

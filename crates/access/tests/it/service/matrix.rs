@@ -2,7 +2,7 @@
 
 use leasehold_access::{Permission, Principal, StandardRole};
 
-use crate::fixture::{anyone, binding, server};
+use super::fixture::{anyone, binding, server};
 
 const OWN: &str = "orders";
 const FOREIGN: &str = "billing";
@@ -136,10 +136,10 @@ async fn first_hundred_bindings_of_a_namespace_count() {
     let principal = Principal::user(ann, None);
     for (place, counts) in [(99, true), (100, false)] {
         let role = roles.iter().find(|role| role.id == bindings[place].role_id).expect("is listed");
-        let granted = crate::fixture::role(SYSTEM, &role.name, &[Permission::QueueLease]);
+        let granted = super::fixture::role(SYSTEM, &role.name, &[Permission::QueueLease]);
         server.update_role(&anyone(), &granted).await.expect("updates");
         assert_eq!(server.authorise(&principal, "", Permission::QueueLease).await.is_ok(), counts, "{place}");
-        let empty = crate::fixture::role(SYSTEM, &role.name, &[]);
+        let empty = super::fixture::role(SYSTEM, &role.name, &[]);
         server.update_role(&anyone(), &empty).await.expect("updates");
     }
 }

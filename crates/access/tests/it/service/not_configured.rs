@@ -8,8 +8,8 @@ use leasehold_access::{
 };
 use leasehold_access::{Stores, UserRequest};
 
+use super::fixture::{Server, anyone, nobody, over, refusal};
 use crate::assert_refused;
-use crate::fixture::{Server, anyone, nobody, over, refusal};
 
 /// What each operation says with empty requests.
 async fn texts(server: &Server) -> Vec<(&'static str, String)> {
