@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use clap::Parser;
 use futures_util::future::BoxFuture;
+use leasehold_bench::figures::total;
 use leasehold_bench::rates::median;
 use leasehold_dsql_sim::{Config as SimulatorConfig, Simulator};
 use leasehold_locks::backend::dsql::{Config as DsqlConfig, DsqlBackend};
@@ -290,21 +291,4 @@ async fn run(clients: &mut Vec<Client>, slice: Duration) -> Outcome<(f64, f64)> 
         done += turns as f64;
     }
     Ok((done / started.elapsed().as_secs_f64(), done))
-}
-
-/// A counter over all its labels.
-fn total(figures: &str, name: &str) -> f64 {
-    let of_name = |line: &&str| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(['{', ' ']));
-    figures.lines().filter(of_name).filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::total;
-
-    #[test]
-    fn counters_are_summed_over_their_labels_and_no_others() {
-        let figures = "# TYPE a counter\na{x=\"1\"} 2\na{x=\"2\"} 3\nab{x=\"1\"} 7\na 1\n";
-        assert!((total(figures, "a") - 6.0).abs() < f64::EPSILON);
-    }
 }

@@ -1,0 +1,4 @@
+//! The embedded store, in one program.
+
+mod open;
+mod writer;

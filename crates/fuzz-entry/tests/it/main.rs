@@ -1,0 +1,3 @@
+//! The decoders without a fuzzer.
+
+mod mutations;
