@@ -1,9 +1,5 @@
 //! What a rule can know of a statement.
 
-use std::ops::ControlFlow;
-
-use sqlparser::ast::{ObjectName, visit_relations};
-
 use crate::rules::{Kind, Parsed};
 
 /// Tag, tables and kind of one statement.
@@ -16,13 +12,8 @@ pub(crate) struct Footprint {
 
 impl Footprint {
     pub(crate) fn of(parsed: &Parsed) -> Footprint {
-        let mut tables = Vec::new();
-        let _ = visit_relations(&parsed.statement, |name: &ObjectName| {
-            tables.extend(
-                name.0.last().and_then(|part| part.as_ident()).map(|ident| ident.value.to_lowercase()),
-            );
-            ControlFlow::<()>::Continue(())
-        });
+        let names = parsed.seen.relations.iter().filter_map(|name| name.0.last()?.as_ident());
+        let tables = names.map(|ident| ident.value.to_lowercase()).collect();
         Footprint { op: op(&parsed.sql), tables, kind: kind(parsed.kind) }
     }
 }

@@ -64,7 +64,7 @@ impl Plan {
     ) -> Result<Plan, Failure> {
         let version = catalogue.version();
         let mut tables: Vec<Arc<Table>> = Vec::new();
-        for name in names::tables(&parsed.statement) {
+        for name in names::tables(&parsed) {
             tables.extend(catalogue.table(&name, schemas).await?);
         }
         let oids: Vec<u32> = tables.iter().map(|table| table.oid).collect();
@@ -97,7 +97,7 @@ impl Plan {
             | Action::Ddl { makes_job: true, .. } => None,
             Action::Locking(locking) => Some(locking.read.clone()),
             Action::Ddl { sql, .. } => sql.clone(),
-            _ => Some(self.parsed.sql.as_str().into()),
+            _ => Some(self.parsed.sql.clone()),
         }
     }
 }
@@ -163,7 +163,7 @@ fn ddl(parsed: &Parsed, tables: &[Arc<Table>]) -> Action {
             (Some(AlterTable { r#async: false, ..table.clone() }.to_string().into()), true)
         }
         Statement::AwsIamGrant { .. } | Statement::AwsIamRevoke { .. } => (None, false),
-        _ => (Some(parsed.sql.as_str().into()), false),
+        _ => (Some(parsed.sql.clone()), false),
     };
     Action::Ddl { sql, changes, makes_job, unfit_type }
 }

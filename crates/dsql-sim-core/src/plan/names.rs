@@ -1,21 +1,13 @@
 //! Which tables a statement names.
 
-use std::ops::ControlFlow;
+use sqlparser::ast::{GrantObjects, Ident, ObjectName, ObjectType, Statement, TableFactor, TableWithJoins};
 
-use sqlparser::ast::{
-    GrantObjects, Ident, ObjectName, ObjectType, Statement, TableFactor, TableWithJoins, visit_relations,
-};
-
-use crate::catalogue::TableName;
+use crate::{catalogue::TableName, rules::Parsed};
 
 /// Every table named, once; names of `WITH` parts may be among them.
-pub(super) fn tables(statement: &Statement) -> Vec<TableName> {
-    let mut names = Vec::new();
-    let _ = visit_relations(statement, |name: &ObjectName| {
-        names.extend(table_name(name));
-        ControlFlow::<()>::Continue(())
-    });
-    names.extend(unvisited(statement).iter().filter_map(table_name));
+pub(super) fn tables(parsed: &Parsed) -> Vec<TableName> {
+    let named = parsed.seen.relations.iter().chain(unvisited(&parsed.statement));
+    let mut names: Vec<TableName> = named.filter_map(table_name).collect();
     names.sort_by(|one, two| (&one.name, &one.schema).cmp(&(&two.name, &two.schema)));
     names.dedup();
     names
@@ -79,7 +71,7 @@ mod tests {
             Some(schema) => format!("{schema}.{}", name.name),
             None => name.name,
         };
-        tables(&parsed.statement).into_iter().map(full).collect()
+        tables(&parsed).into_iter().map(full).collect()
     }
 
     #[test]

@@ -1,17 +1,16 @@
 //! What the engine has to do with a statement.
 
-use std::ops::ControlFlow;
-
-use sqlparser::ast::{CreateIndex, Query, Statement, Visit, Visitor};
+use sqlparser::ast::{CreateIndex, Statement};
 
 use super::{Kind, objects};
 
-pub(super) fn of(statement: &Statement) -> Kind {
+/// `writes` says whether a statement that writes is inside.
+pub(super) fn of(statement: &Statement, writes: bool) -> Kind {
     match statement {
         Statement::StartTransaction { .. } => Kind::Begin,
         Statement::Commit { .. } => Kind::Commit,
         Statement::Rollback { .. } => Kind::Rollback,
-        Statement::Query(query) if writes(query) => Kind::WritingWith,
+        Statement::Query(_) if writes => Kind::WritingWith,
         Statement::Query(_) => Kind::Select,
         Statement::Insert(_) => Kind::Insert,
         Statement::Update(_) => Kind::Update,
@@ -64,25 +63,5 @@ pub(super) fn of(statement: &Statement) -> Kind {
         | Statement::Comment { .. }
         | Statement::CommentRoutine { .. } => Kind::Ddl,
         _ => Kind::Other,
-    }
-}
-
-/// Whether a statement that writes is anywhere inside.
-fn writes(query: &Query) -> bool {
-    query.visit(&mut Writes).is_break()
-}
-
-struct Writes;
-
-impl Visitor for Writes {
-    type Break = ();
-
-    fn pre_visit_statement(&mut self, statement: &Statement) -> ControlFlow<()> {
-        match statement {
-            Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) | Statement::Merge(_) => {
-                ControlFlow::Break(())
-            }
-            _ => ControlFlow::Continue(()),
-        }
     }
 }

@@ -1,15 +1,13 @@
 //! `FOR UPDATE` and its kin. Nothing waits on DSQL: a locking read is a claim that is judged at COMMIT.
 
-use std::ops::ControlFlow;
-
 use sqlparser::ast::{
     BinaryOperator, Expr, LockType, NonBlock, ObjectName, Query, Select, SetExpr, TableFactor,
-    visit_expressions,
 };
 
 use super::rule::{Confidence, Judged, Rule, Source, Wording, nothing};
-use super::subject::{Found, Known, Subject, folded};
-use super::{Level, Parsed, Place};
+use super::seen::names_column;
+use super::subject::{Found, Subject, folded};
+use super::{Level, Parsed};
 
 /// A query with a locking clause.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +36,7 @@ pub enum Strength {
 
 /// The locking reads of a statement, subqueries included.
 pub fn locking_reads(parsed: &Parsed) -> Vec<LockingRead> {
-    Subject::new(parsed, Place::default(), &Known::default()).locking
+    parsed.seen.locking.clone()
 }
 
 impl LockingRead {
@@ -57,6 +55,11 @@ impl LockingRead {
             waits: query.locks.iter().find_map(|lock| lock.nonblock),
             is_outermost,
         })
+    }
+
+    /// Its rows are not all that the statement gives.
+    pub(super) fn stand_beside_a_write(&mut self) {
+        self.is_outermost = false;
     }
 }
 
@@ -110,14 +113,10 @@ fn equated(left: &Expr, right: &Expr) -> Vec<String> {
 
 /// Whether it is the same for every row, as far as can be told without knowing what it calls.
 fn is_value(expr: &Expr) -> bool {
-    let found = visit_expressions(expr, |part| match column(part) {
-        Some(_) => ControlFlow::Break(()),
-        None => ControlFlow::Continue(()),
-    });
-    found.is_continue()
+    !names_column(expr)
 }
 
-fn column(expr: &Expr) -> Option<String> {
+pub(super) fn column(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Identifier(name) => Some(folded(name)),
         Expr::CompoundIdentifier(names) => names.last().map(folded),

@@ -15,7 +15,9 @@ mod lint;
 mod locking;
 mod objects;
 mod parse;
+mod remembered;
 mod rule;
+mod seen;
 mod sequences;
 mod settings;
 mod subject;
@@ -27,6 +29,7 @@ mod unreadable;
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::{Arc, OnceLock};
 
 pub use keys::KEY_TYPE;
 pub(crate) use keys::unfit_type;
@@ -34,11 +37,13 @@ pub use limits::{AGE_LIMIT, ROW_LIMIT, ROWS_MAX, SIZE_LIMIT};
 pub use lint::{Finding, lint};
 pub use locking::{LOCKING_KEY, LOCKING_TABLE, LockingRead, Strength, locking_reads};
 pub use parse::parse;
+pub(crate) use remembered::statements;
 pub use rule::{Confidence, Judged, Rule, Source, Wording};
 pub use sqlparser::ast::Statement;
 pub use table::{RULES, rule};
 pub use transactions::{DDL_WITH_DML, TWO_DDL};
 
+use seen::Seen;
 use subject::{Known, Subject};
 
 /// The state of DSQL that is simulated: what it takes differs by date.
@@ -104,11 +109,22 @@ impl Kind {
 #[derive(Clone, Debug)]
 pub struct Parsed {
     /// Its text, with its comments and without the semicolon.
-    pub sql: String,
+    pub sql: Arc<str>,
     /// Its parse tree.
     pub statement: Statement,
     /// What the engine does with it.
     pub kind: Kind,
+    pub(crate) seen: Seen,
+    /// How it was judged by the rules that ask for nothing but the statement: a place for each level, strict or not.
+    verdicts: [OnceLock<Result<(), Refusal>>; 2 * Level::ALL.len()],
+}
+
+impl Parsed {
+    fn new(sql: &str, statement: Statement) -> Parsed {
+        let seen = Seen::of(&statement);
+        let kind = kind::of(&statement, seen.writes);
+        Parsed { sql: sql.into(), statement, kind, seen, verdicts: Default::default() }
+    }
 }
 
 /// Where in a transaction a statement stands.
@@ -169,14 +185,20 @@ impl FromStr for Level {
 /// # Errors
 /// The refusal of the first rule that matches, as a client is to see it.
 pub fn check(parsed: &Parsed, level: Level, strict: bool, place: Place) -> Result<(), Refusal> {
-    let known = Known::default();
-    let subject = Subject::new(parsed, place, &known);
-    for rule in RULES.iter().filter(|rule| rule.holds(level, strict)) {
-        if let Some(found) = rule.find(&subject).into_iter().next() {
-            return Err(rule.refusal(&found.detail));
+    let judge = |asked: fn(&Rule) -> bool| {
+        let known = Known::default();
+        let subject = Subject::new(parsed, place, &known);
+        for rule in RULES.iter().filter(|rule| asked(rule) && rule.holds(level, strict)) {
+            if let Some(found) = rule.find(&subject).into_iter().next() {
+                return Err(rule.refusal(&found.detail));
+            }
         }
-    }
-    Ok(())
+        Ok(())
+    };
+    // These are the first of all rules, so that asking them first keeps the order.
+    judge(|rule| rule.judged == Judged::Transaction)?;
+    let verdict = &parsed.verdicts[2 * level as usize + usize::from(strict)];
+    verdict.get_or_init(|| judge(|rule| rule.judged != Judged::Transaction)).clone()
 }
 
 #[cfg(test)]

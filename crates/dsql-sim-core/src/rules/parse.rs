@@ -6,7 +6,7 @@ use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 
 use super::dialect::PostgreSql;
-use super::{Parsed, Refusal, guard, kind, unreadable};
+use super::{Parsed, Refusal, guard, unreadable};
 
 /// Splits a query text into its statements. As PostgreSQL does, it refuses the whole text for one that cannot be read.
 ///
@@ -63,8 +63,7 @@ fn piece(tokens: &[TokenWithSpan], text: &str) -> Option<Piece> {
     let (read, next) = guard::with_room(tokens.len(), || read(tokens));
     let gave_up_at = match read {
         Ok(statement) if next.token == Token::EOF => {
-            let kind = kind::of(&statement);
-            let parsed = Parsed { sql: text.trim().to_owned(), statement, kind };
+            let parsed = Parsed::new(text.trim(), statement);
             return Some(Piece { at: first.span.start, outcome: Ok(parsed) });
         }
         Ok(_) => Some(next.span.start),

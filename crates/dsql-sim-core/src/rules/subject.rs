@@ -1,16 +1,13 @@
 //! What a rule looks at, and what it answers.
 
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 
-use sqlparser::ast::{
-    AlterTableOperation, ColumnDef, DataType, Expr, ObjectName, Query, Select, Spanned, Statement,
-    TableFactor, UtilityOption, Visit, Visitor,
-};
+use sqlparser::ast::{AlterTableOperation, ColumnDef, DataType, ObjectName, Statement};
 use sqlparser::tokenizer::Span;
 
 use super::locking::LockingRead;
-use super::{Kind, Parsed, Place};
+use super::seen::Seen;
+use super::{Parsed, Place};
 
 /// A statement, where it stands, and what was seen inside it.
 pub(super) struct Subject<'a> {
@@ -18,11 +15,11 @@ pub(super) struct Subject<'a> {
     pub(super) place: Place,
     pub(super) known: &'a Known,
     /// Every function that is called, by its last name in lower case.
-    pub(super) functions: Vec<(String, Span)>,
+    pub(super) functions: &'a [(String, Span)],
     /// Every query with a locking clause.
-    pub(super) locking: Vec<LockingRead>,
+    pub(super) locking: &'a [LockingRead],
     /// Every `SELECT … INTO`.
-    pub(super) selects_into: Vec<Span>,
+    pub(super) selects_into: &'a [Span],
 }
 
 /// The columns of tables that were made earlier in the same text.
@@ -49,9 +46,7 @@ pub(super) enum At {
 
 impl<'a> Subject<'a> {
     pub(super) fn new(parsed: &'a Parsed, place: Place, known: &'a Known) -> Self {
-        let mut seen = Seen { outermost: outermost(parsed), ..Seen::default() };
-        let _ = parsed.statement.visit(&mut seen);
-        let Seen { functions, locking, selects_into, .. } = seen;
+        let Seen { functions, locking, selects_into, .. } = &parsed.seen;
         Subject { parsed, place, known, functions, locking, selects_into }
     }
 
@@ -117,64 +112,4 @@ pub(super) fn folded(name: &sqlparser::ast::Ident) -> String {
 /// The part of a name after its schema, folded.
 pub(super) fn last_name(name: &ObjectName) -> String {
     name.0.last().and_then(|part| part.as_ident()).map(folded).unwrap_or_default()
-}
-
-/// The query whose rows are those of the statement. EXPLAIN only looks at it, unless it is to be run.
-fn outermost(parsed: &Parsed) -> Option<&Query> {
-    match &parsed.statement {
-        Statement::Query(query) if parsed.kind == Kind::Select => Some(query),
-        Statement::Explain { statement, analyze: false, options, .. } => match &**statement {
-            Statement::Query(query) if !options.iter().flatten().any(is_analyze) => Some(query),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-fn is_analyze(option: &UtilityOption) -> bool {
-    option.name.value.eq_ignore_ascii_case("analyze")
-}
-
-#[derive(Default)]
-struct Seen<'a> {
-    outermost: Option<&'a Query>,
-    functions: Vec<(String, Span)>,
-    locking: Vec<LockingRead>,
-    selects_into: Vec<Span>,
-}
-
-impl Visitor for Seen<'_> {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
-        let is_outermost = self.outermost.is_some_and(|outermost| std::ptr::eq(outermost, query));
-        self.locking.extend(LockingRead::of(query, is_outermost));
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
-        self.selects_into.extend(select.into.as_ref().map(|into| into.name.span()));
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
-        if let TableFactor::Table { name, args: Some(_), .. } | TableFactor::Function { name, .. } = factor {
-            self.functions.push((last_name(name), name.span()));
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-        if let Expr::Function(function) = expr {
-            self.functions.push((last_name(&function.name), function.name.span()));
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_statement(&mut self, statement: &Statement) -> ControlFlow<()> {
-        if let Statement::Call(function) = statement {
-            self.functions.push((last_name(&function.name), function.name.span()));
-        }
-        ControlFlow::Continue(())
-    }
 }

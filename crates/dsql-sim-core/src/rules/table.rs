@@ -82,7 +82,14 @@ pub fn rule(id: &str) -> Option<&'static Rule> {
 mod tests {
     use std::collections::HashSet;
 
+    use super::super::Judged;
     use super::*;
+
+    /// The verdict of all other rules on a statement is remembered, and theirs is not.
+    #[test]
+    fn rules_about_transactions_are_asked_first() {
+        assert!(RULES.is_sorted_by_key(|rule| rule.judged != Judged::Transaction));
+    }
 
     #[test]
     fn every_rule_has_a_name_of_its_own_and_says_what_to_do() {

@@ -46,7 +46,7 @@ impl Session {
         bound: &Bound,
         transaction: &Transaction,
     ) -> Answered<Outcome> {
-        let call = prepared.call(&plan.parsed.sql.as_str().into(), bound);
+        let call = prepared.call(&plan.parsed.sql, bound);
         let performed = {
             let mut worker = self.seat.worker.lock().await;
             worker.perform(Work { calls: &[call], ..Work::default() }).await?

@@ -132,7 +132,7 @@ impl Session {
     }
 
     async fn query_into(&mut self, sql: &str, outcomes: &mut Vec<Outcome>) -> Answered<()> {
-        let statements = match rules::parse(sql) {
+        let statements = match rules::statements(sql) {
             Ok(statements) => statements,
             Err(refusal) => return Err(self.refused(refusal).await),
         };
@@ -140,11 +140,11 @@ impl Session {
             outcomes.push(Outcome::default());
         }
         let is_alone = statements.len() == 1;
-        for parsed in statements {
-            if !is_alone && self.transaction.is_none() && !ends_or_begins(&parsed) {
+        for parsed in statements.iter() {
+            if !is_alone && self.transaction.is_none() && !ends_or_begins(parsed) {
                 self.begin_implicit();
             }
-            let prepared = self.unprepared(parsed).await?;
+            let prepared = self.unprepared(parsed.clone()).await?;
             outcomes.push(self.run(&prepared, &Bound::default()).await?);
         }
         self.end_implicit().await

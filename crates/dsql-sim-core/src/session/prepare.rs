@@ -17,7 +17,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Prepared {
     /// None for an empty text.
-    plan: Option<Plan>,
+    plan: Option<Arc<Plan>>,
     /// The types of its parameters, as PostgreSQL resolved them.
     pub(super) types: Arc<[u32]>,
     /// The body of ParameterDescription.
@@ -77,7 +77,7 @@ impl Session {
                 return Ok(prepared.clone());
             }
         }
-        let mut statements = match rules::parse(sql) {
+        let statements = match rules::statements(sql) {
             Ok(statements) => statements,
             Err(refusal) => return Err(self.refused(refusal).await),
         };
@@ -85,8 +85,8 @@ impl Session {
             let failure = Failure::new("42601", "cannot insert multiple commands into a prepared statement");
             return Err(self.failed(failure).await);
         }
-        let prepared = match statements.pop() {
-            Some(parsed) => match self.describe(parsed, types).await {
+        let prepared = match statements.first() {
+            Some(parsed) => match self.describe(parsed.clone(), types).await {
                 Ok(prepared) => prepared,
                 Err(failure) => return Err(self.failed(failure).await),
             },
@@ -106,13 +106,13 @@ impl Session {
         Ok(prepared)
     }
 
-    async fn describe(&mut self, parsed: Parsed, types: &[u32]) -> Result<Prepared, Failure> {
+    async fn describe(&mut self, parsed: Arc<Parsed>, types: &[u32]) -> Result<Prepared, Failure> {
         let ends = matches!(parsed.kind, Kind::Commit | Kind::Rollback);
         if self.status() == Status::Failed && !ends {
             return Err(Failure::aborted());
         }
         self.check_rules(&parsed)?;
-        let plan = Plan::new(Arc::new(parsed), &self.shared().catalogue, &self.schemas).await?;
+        let plan = Plan::new(parsed, &self.shared().catalogue, &self.schemas).await?;
         let job = matches!(plan.action, Action::Ddl { makes_job: true, .. });
         let mut prepared = Prepared {
             types: types.into(),
@@ -130,14 +130,14 @@ impl Session {
                 prepared.parameters = parameters;
             }
         }
-        prepared.plan = Some(plan);
+        prepared.plan = Some(Arc::new(plan));
         Ok(prepared)
     }
 
     /// A statement that is run once, and so need not be asked about before.
-    pub(super) async fn unprepared(&mut self, parsed: Parsed) -> Answered<Prepared> {
-        let plan = match Plan::new(Arc::new(parsed), &self.shared().catalogue, &self.schemas).await {
-            Ok(plan) => plan,
+    pub(super) async fn unprepared(&mut self, parsed: Arc<Parsed>) -> Answered<Prepared> {
+        let plan = match Plan::new(parsed, &self.shared().catalogue, &self.schemas).await {
+            Ok(plan) => Arc::new(plan),
             Err(failure) => return Err(self.failed(failure).await),
         };
         Ok(Prepared {
@@ -150,7 +150,7 @@ impl Session {
     }
 
     /// The plan as of now: DDL since it was made may have changed what its tables look like.
-    pub(super) async fn current(&mut self, prepared: &Prepared) -> Answered<Plan> {
+    pub(super) async fn current(&mut self, prepared: &Prepared) -> Answered<Arc<Plan>> {
         let Some(plan) = &prepared.plan else {
             return Err(Failure::new("XX000", "an empty statement cannot be run").into());
         };
@@ -158,7 +158,7 @@ impl Session {
             return Ok(plan.clone());
         }
         match Plan::new(plan.parsed.clone(), &self.shared().catalogue, &self.schemas).await {
-            Ok(plan) => Ok(plan),
+            Ok(plan) => Ok(Arc::new(plan)),
             Err(failure) => Err(self.failed(failure).await),
         }
     }

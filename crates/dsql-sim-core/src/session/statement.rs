@@ -104,7 +104,7 @@ impl Session {
     ) -> Result<Outcome, Failure> {
         let is_set = matches!(plan.action, Action::Set);
         let steps = Steps {
-            calls: vec![prepared.call(&plan.parsed.sql.as_str().into(), bound)],
+            calls: vec![prepared.call(&plan.parsed.sql, bound)],
             logged_from: usize::from(!is_set),
             captures: vec![None],
             locks: false,

@@ -46,7 +46,7 @@ fn ddl_and_dml_do_not_mix_in_either_order() {
 fn a_text_is_cut_into_its_statements_with_their_comments() {
     let parsed = parse("/* op=A */ BEGIN; INSERT INTO t VALUES ('a;b', $x$ ; $x$); -- end; of it\nCOMMIT;;")
         .expect("sql");
-    let texts: Vec<&str> = parsed.iter().map(|one| one.sql.as_str()).collect();
+    let texts: Vec<&str> = parsed.iter().map(|one| &*one.sql).collect();
     assert_eq!(
         texts,
         ["/* op=A */ BEGIN", "INSERT INTO t VALUES ('a;b', $x$ ; $x$)", "-- end; of it\nCOMMIT"]
@@ -58,7 +58,7 @@ fn a_text_is_cut_into_its_statements_with_their_comments() {
 #[test]
 fn letters_of_any_length_do_not_move_the_cuts() {
     let parsed = parse("SELECT 'äöü 漢字 🦀'; SELECT '\n🦀'; SELECT 3").expect("sql");
-    let texts: Vec<&str> = parsed.iter().map(|one| one.sql.as_str()).collect();
+    let texts: Vec<&str> = parsed.iter().map(|one| &*one.sql).collect();
     assert_eq!(texts, ["SELECT 'äöü 漢字 🦀'", "SELECT '\n🦀'", "SELECT 3"]);
 }
 

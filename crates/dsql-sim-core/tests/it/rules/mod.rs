@@ -1,3 +1,5 @@
+//! The rules: what is refused at which level, what stands next to it and is taken, and what hostile texts do.
+
 mod hostile;
 mod linted;
 mod refused;

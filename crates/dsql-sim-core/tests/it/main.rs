@@ -1,0 +1,4 @@
+//! The engine and the rules, from outside.
+
+mod postgres;
+mod rules;
