@@ -1,53 +1,67 @@
 //! Random histories, run against the simulator and against a model small enough to be seen right.
 
-mod concurrent;
+pub(crate) mod concurrent;
 mod history;
 mod judge;
+mod judged;
 mod script;
 mod snapshots;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use history::{History, Step};
 use snapshots::Database;
 
-use crate::fixture::{Fixture, Session, soak_minutes, soak_seed};
+use crate::fixture::{Fixture, Session};
 
 const SESSIONS: usize = 4;
-/// Histories of a normal run.
-const HISTORIES: u64 = 60;
-/// Of a soak, however short; it goes on for its minutes.
-const HISTORIES_SOAKED: u64 = 2_000;
+
+/// Which histories are run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    pub(crate) first_seed: u64,
+    pub(crate) histories: u64,
+    /// More of them are run until then.
+    pub(crate) until: Option<Instant>,
+}
+
+impl Budget {
+    /// The same few each time.
+    const fn of(histories: u64) -> Budget {
+        Budget { first_seed: 1, histories, until: None }
+    }
+
+    /// The seeds of the histories, one after the other.
+    fn seeds(self) -> impl Iterator<Item = u64> {
+        (0..).map_while(move |history| {
+            let goes_on = history < self.histories || self.until.is_some_and(|until| Instant::now() < until);
+            goes_on.then_some(self.first_seed + history)
+        })
+    }
+}
 
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn random_histories_commit_and_abort_as_the_model_does() {
+    run_all(Budget::of(60)).await;
+}
+
+pub(crate) async fn run_all(budget: Budget) {
     let fixture = Fixture::start().await;
     let mut sessions = Vec::new();
     for _ in 0..SESSIONS {
         sessions.push(fixture.client().await);
     }
     sessions[0].ok("CREATE TABLE rows (id int PRIMARY KEY, value int NOT NULL)").await;
-    let (mut commits, mut conflicts) = (0, 0);
-    let first_seed = soak_seed().unwrap_or(1);
-    let begun = Instant::now();
-    let mut histories = 0;
-    while goes_on(histories, HISTORIES, begun) {
-        let (committed, lost) = run(&sessions, first_seed + histories).await;
+    let (mut histories, mut commits, mut conflicts) = (0, 0, 0);
+    for seed in budget.seeds() {
+        let (committed, lost) = run(&sessions, seed).await;
         histories += 1;
         commits += committed;
         conflicts += lost;
     }
-    println!("{histories} histories from seed {first_seed}: {commits} commits, {conflicts} conflicts");
+    println!("{histories} histories of {budget:?}: {commits} commits, {conflicts} conflicts");
     assert!(commits > 0 && conflicts > 0, "histories without both show nothing");
-}
-
-/// Whether one more history is to be run.
-fn goes_on(histories: u64, normally: u64, begun: Instant) -> bool {
-    match soak_minutes() {
-        None => histories < normally,
-        Some(minutes) => histories < HISTORIES_SOAKED || begun.elapsed() < Duration::from_secs(60 * minutes),
-    }
 }
 
 /// Runs one history; the seed is in every message.

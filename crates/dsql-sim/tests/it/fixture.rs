@@ -90,12 +90,3 @@ pub(crate) fn told(error: &tokio_postgres::Error) -> String {
         None => format!("connection: {error}"),
     }
 }
-
-/// How long a soak goes on; none in a normal run.
-pub(crate) fn soak_minutes() -> Option<u64> {
-    std::env::var("LEASEHOLD_SOAK_MINUTES").ok()?.parse().ok()
-}
-
-pub(crate) fn soak_seed() -> Option<u64> {
-    std::env::var("LEASEHOLD_SOAK_SEED").ok()?.parse().ok()
-}

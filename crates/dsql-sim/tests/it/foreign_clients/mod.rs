@@ -3,13 +3,9 @@
 //! Ignored unless asked for: `cargo xtask test clients` installs what they need where it can, and names what it could
 //! not run.
 
-#[path = "on_postgres/fixture.rs"]
-#[allow(dead_code, reason = "the fixture is that of the tests on PostgreSQL")]
-mod fixture;
-
 use std::process::{Command, Stdio};
 
-use fixture::Fixture;
+use crate::fixture::Fixture;
 
 const SCRIPT: &str = "
 CREATE TABLE visits (id int PRIMARY KEY, count int NOT NULL);

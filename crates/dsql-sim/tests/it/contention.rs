@@ -4,14 +4,9 @@ use std::time::{Duration, Instant};
 
 use leasehold_dsql_sim::Count;
 
-use crate::fixture::{Fixture, Session, soak_minutes, told};
+use crate::fixture::{Fixture, Session, told};
 
 const CLIENTS: u64 = 8;
-
-/// Few in a normal run: most of the time goes into conflicts.
-fn increments() -> u64 {
-    if soak_minutes().is_some() { 10_000 } else { 400 }
-}
 
 /// Reads, compares and sets in one transaction until it commits; how often it lost.
 async fn increment(session: &Session) -> u64 {
@@ -40,6 +35,11 @@ async fn try_increment(session: &Session) -> Result<(), String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn increments_of_many_clients_are_all_there() {
+    // Few: most of the time goes into conflicts.
+    increment_by_many(400).await;
+}
+
+pub(crate) async fn increment_by_many(increments: u64) {
     let fixture = Fixture::start().await;
     let setup = fixture.client().await;
     setup.ok("CREATE TABLE counters (id int PRIMARY KEY, value bigint NOT NULL)").await;
@@ -50,14 +50,14 @@ async fn increments_of_many_clients_are_all_there() {
         let session = fixture.client().await;
         clients.spawn(async move {
             let mut conflicts = 0;
-            for _ in 0..increments() / CLIENTS {
+            for _ in 0..increments / CLIENTS {
                 conflicts += increment(&session).await;
             }
             conflicts
         });
     }
     let conflicts: u64 = clients.join_all().await.into_iter().sum();
-    let total = increments() / CLIENTS * CLIENTS;
+    let total = increments / CLIENTS * CLIENTS;
     println!("{total} increments, {conflicts} conflicts in {:?}", begun.elapsed());
     assert_eq!(setup.ok("SELECT value FROM counters").await, total.to_string());
     assert_eq!(fixture.simulator.counters().get(Count::Conflicts), conflicts, "every conflict was told");

@@ -12,17 +12,17 @@ use leasehold_dsql_sim::rules::Level;
 use tokio::{sync::Barrier, task::JoinSet};
 
 use super::{
-    goes_on,
+    Budget,
     history::Step,
     judge::{Seen, judge},
     script::{Turn, scripts},
     snapshots::Database,
 };
-use crate::fixture::{Fixture, Session, soak_seed};
+use crate::fixture::{Fixture, Session};
 
 const SESSIONS: usize = 4;
 /// Histories of a normal run, at each level.
-const HISTORIES: u64 = 500;
+const BUDGET: Budget = Budget::of(500);
 /// Seeds whose histories once went wrong, or were judged wrongly; run first, and several times, because a seed decides
 /// what is sent and not when.
 const KEPT: [u64; 4] = [23, 27, 271, 489];
@@ -31,16 +31,16 @@ const KEPT_TIMES: usize = 5;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn concurrent_histories_have_an_order_at_level_2026_09() {
-    run_all(Level::L2026_09).await;
+    run_all(Level::L2026_09, BUDGET).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn concurrent_histories_have_an_order_at_level_2025_05() {
-    run_all(Level::L2025_05).await;
+    run_all(Level::L2025_05, BUDGET).await;
 }
 
-async fn run_all(level: Level) {
+pub(crate) async fn run_all(level: Level, budget: Budget) {
     let fixture = Fixture::with(|config| config.cluster.level = level).await;
     let setup = fixture.client().await;
     setup.ok("CREATE TABLE rows (id int PRIMARY KEY, value int NOT NULL)").await;
@@ -52,17 +52,13 @@ async fn run_all(level: Level) {
     for seed in KEPT.into_iter().flat_map(|seed| [seed; KEPT_TIMES]) {
         counts.add(&run(&setup, &sessions, seed, level).await);
     }
-    let first_seed = soak_seed().unwrap_or(1);
     let begun = Instant::now();
     let mut histories = 0;
-    while goes_on(histories, HISTORIES, begun) {
-        counts.add(&run(&setup, &sessions, first_seed + histories, level).await);
+    for seed in budget.seeds() {
+        counts.add(&run(&setup, &sessions, seed, level).await);
         histories += 1;
     }
-    println!(
-        "{histories} histories from seed {first_seed} at level {level} in {:?}: {counts:?}",
-        begun.elapsed()
-    );
+    println!("{histories} histories of {budget:?} at level {level} in {:?}: {counts:?}", begun.elapsed());
     assert!(counts.commits > 0 && counts.conflicts > 0, "histories without both show nothing");
     assert!(counts.overlaps > histories, "statements were hardly ever in flight together: {counts:?}");
 }

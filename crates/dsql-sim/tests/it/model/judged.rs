@@ -1,16 +1,7 @@
 //! The judge of concurrent histories: what must have an order has one, and what cannot has none. No database is needed.
 
-#![allow(dead_code, reason = "what it judges with is that of the tests on PostgreSQL")]
-
-#[path = "on_postgres/model/history.rs"]
-mod history;
-#[path = "on_postgres/model/judge.rs"]
-mod judge;
-#[path = "on_postgres/model/snapshots.rs"]
-mod snapshots;
-
-use history::Step::{self, Add, Begin, Commit, Delete, ForUpdate, Insert, KeyShare, Read, Update};
-use judge::{Seen, judge};
+use super::history::Step::{self, Add, Begin, Commit, Delete, ForUpdate, Insert, KeyShare, Read, Update};
+use super::judge::{Seen, judge};
 
 /// Rows 0 to 2 have the value 0; there is no row 3.
 const UNTOUCHED: &str = "0,0|1,0|2,0";
