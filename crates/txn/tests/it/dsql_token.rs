@@ -1,7 +1,5 @@
 //! How a DSQL pool signs in: a stand-in server asks for a password and says what it was given.
 
-#![allow(clippy::unwrap_used, reason = "the helpers of tests report by panicking, as tests do")]
-
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 

@@ -2,8 +2,6 @@
 //!
 //! `cargo xtask soak txn --minutes 10 --seed 1`
 
-#![allow(clippy::unwrap_used, reason = "the helpers of tests report by panicking, as tests do")]
-
 use std::time::{Duration, Instant};
 
 use leasehold_core::Class;
