@@ -9,6 +9,11 @@ use crate::fixture::Place;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn changes_of_the_catalogue_by_others_are_ridden_out() {
+    ride_out(5).await;
+}
+
+/// Each of the faults strikes at most so often.
+pub(crate) async fn ride_out(times: u32) {
     let place = &Place::dsql(DsqlLevel::KeyShare).await;
     for (action, kind) in [
         ("schema_conflict_at_statement", "ddl"),
@@ -17,7 +22,7 @@ async fn changes_of_the_catalogue_by_others_are_ridden_out() {
         ("schema_conflict_at_commit", "insert"),
     ] {
         place.arm(&format!(
-            r#"{{"name": "{action}-{kind}", "action": "{action}", "kind": "{kind}", "probability": 0.3, "times": 40}}"#
+            r#"{{"name": "{action}-{kind}", "action": "{action}", "kind": "{kind}", "probability": 0.3, "times": {times}}}"#
         ));
     }
     schema(place).apply(&place.pool()).await.expect("the tables");

@@ -1,7 +1,5 @@
 //! History, task queues and user data while others are faster, as the simulator can be told to pretend.
 
-#![allow(dead_code, unused_macros)] // Not on PostgreSQL, which cannot.
-
 use leasehold_persistence::{AppendNode, Blob, Order};
 
 use super::history::{node, read};

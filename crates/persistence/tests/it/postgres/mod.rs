@@ -1,14 +1,8 @@
 //! The contract on PostgreSQL.
 
-#[macro_use]
-mod cases;
-mod fixture;
+mod fence_index;
 mod properties;
-mod properties_postgres;
-mod reads;
-mod schema_postgres;
 mod served_by_temporal;
-mod writes;
 
 macro_rules! on_postgres {
     ($noun:ident: $($case:ident),* $(,)?) => {

@@ -1,8 +1,5 @@
 //! What holds for every write of every store: a bench to do them on, and a file per property that holds on both databases.
 
-// Each test target uses a part of it.
-#![allow(dead_code)]
-
 pub(crate) mod classes;
 pub(crate) mod conflicts;
 pub(crate) mod counted;

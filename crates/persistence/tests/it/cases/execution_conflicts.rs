@@ -1,7 +1,5 @@
 //! Every write while it conflicts with others, as the simulator can be told to.
 
-#![allow(dead_code, unused_macros)] // Not on PostgreSQL, which cannot.
-
 use super::execution_faults::{WRITES, expected, prepare};
 use crate::fixture::Fixture;
 use crate::fixture::runs::tables_of;

@@ -3,7 +3,7 @@
 mod classes;
 mod conflicts;
 mod counted;
-mod differential;
+pub(crate) mod differential;
 mod integrity;
 mod locking;
 mod opening;

@@ -4,6 +4,7 @@ use leasehold_core::Class;
 use leasehold_persistence::Error;
 use leasehold_txn::DsqlLevel;
 
+use crate::fixture::together;
 use crate::properties::classes::{
     failures_are_not_tried_again as are_not_tried_again, second_time_answers_at_once,
 };
@@ -36,27 +37,32 @@ async fn deletion_of_too_much_is_done_in_parts() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn no_connection_means_that_nothing_happened() {
+    // Each time a pool pauses between its attempts, for a second and a half.
+    let names = ["shard.update", "namespace.create", "queue.enqueue", "membership.upsert"];
+    let refused = ["too_many_connections", "connection_rate"]
+        .into_iter()
+        .flat_map(|action| names.map(|name| without_connection(action, name)));
+    together(refused).await;
+}
+
+async fn without_connection(action: &'static str, name: &'static str) {
     let mut bench = Bench::dsql(DsqlLevel::KeyShare).await;
-    for action in ["too_many_connections", "connection_rate"] {
-        for name in ["shard.update", "namespace.create", "queue.enqueue", "membership.upsert"] {
-            let about = bench.about(write(name)).await;
-            let database = bench.fixture.another(None).await;
-            // Its connection ends at the next statement, so that the write needs a new one.
-            bench.fixture.arm(r#"{"name": "close", "action": "close", "times": 1}"#);
-            leasehold_persistence::Shards::new(database.clone()).get(1).await.expect_err("no connection");
-            bench.fixture.disarm();
-            bench.fixture.arm(&format!(r#"{{"name": "refusal", "action": "{action}"}}"#));
-            // The pool may still believe in the connection.
-            let mut error = (about.prepared)(database.clone()).await.expect_err(action);
-            while bench.fixture.fired() == 0 {
-                error = (about.prepared)(database.clone()).await.expect_err(action);
-            }
-            bench.fixture.disarm();
-            assert!(matches!(error, Error::Unavailable { .. }), "{name} {action}: {error:?}");
-            assert_eq!((error.class(), error.may_have_been_committed()), (Class::Unavailable, false));
-            about.expect_nothing_then_do(&database, &bench.outside, action).await;
-        }
+    let about = bench.about(write(name)).await;
+    let database = bench.fixture.another(None).await;
+    // Its connection ends at the next statement, so that the write needs a new one.
+    bench.fixture.arm(r#"{"name": "close", "action": "close", "times": 1}"#);
+    leasehold_persistence::Shards::new(database.clone()).get(1).await.expect_err("no connection");
+    bench.fixture.disarm();
+    bench.fixture.arm(&format!(r#"{{"name": "refusal", "action": "{action}"}}"#));
+    // The pool may still believe in the connection.
+    let mut error = (about.prepared)(database.clone()).await.expect_err(action);
+    while bench.fixture.fired() == 0 {
+        error = (about.prepared)(database.clone()).await.expect_err(action);
     }
+    bench.fixture.disarm();
+    assert!(matches!(error, Error::Unavailable { .. }), "{name} {action}: {error:?}");
+    assert_eq!((error.class(), error.may_have_been_committed()), (Class::Unavailable, false));
+    about.expect_nothing_then_do(&database, &bench.outside, action).await;
 }
 
 /// A lost condition is an answer: it comes at once, whatever the budget.

@@ -1,4 +1,4 @@
-//! The contract, a file per noun: each case runs on every database. Its macro lists the cases of a file for the targets.
+//! The contract, a file per noun: each case runs on every database. Its macro lists the cases of a file for the databases.
 
 #[macro_use]
 pub(crate) mod cluster_metadata;

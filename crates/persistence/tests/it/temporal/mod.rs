@@ -1,17 +1,15 @@
 //! Databases that Temporal's own SQL tool made, opened and used; and databases that were made here, as its tool sees them.
 
-mod fixture;
-mod reads;
 mod tool;
-mod writes;
 
 use leasehold_persistence::{Config, Database, Error, FenceMode, Report, Schema, VERSION};
 use leasehold_testkit::postgres::{Cluster, Database as TestDatabase};
 use leasehold_txn::{ConnectionString, Dialect, Pool};
 use tokio_postgres::NoTls;
 
-use fixture::Watcher;
-use reads::every_read;
+use crate::fixture::Watcher;
+use crate::reads::every_read;
+use crate::writes;
 
 /// The schema in the tool.
 const SCHEMA: &str = "postgresql/v12/temporal";
