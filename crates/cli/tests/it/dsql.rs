@@ -85,11 +85,37 @@ async fn state_is_set_up_and_shown() {
     let url = cluster.url();
     state_commands::schema_is_planned_applied_and_checked(&url, cluster.url_behind()).await;
     state_commands::what_is_kept_is_shown(&url, cluster.url_behind(), |id| format!("'{id}'::uuid")).await;
-    state_commands::task_queues_are_named_by_what_temporal_keeps(&url, cluster.url_behind()).await;
+    task_queues_are_named_by_what_temporal_keeps(&url, cluster.url_behind()).await;
     // As 'leasehold dsql-sim' prints it: the URL does not say what it is.
     let plain = cluster.plain_url();
     let checked = leasehold("", &["schema", "check", "--store", &plain, "--dialect", "dsql", "--json"]).await;
     assert_eq!(code(&checked), 0, "{checked:?}");
+}
+
+/// Keys are hashed on DSQL; what Temporal keeps in a queue names it.
+async fn task_queues_are_named_by_what_temporal_keeps(url: &str, behind: &str) {
+    let namespace = "deadbeef-0123-4567-89ab-cdef00112233";
+    state_commands::connect(behind)
+        .await
+        .batch_execute(&format!(
+            "INSERT INTO task_queues VALUES
+                 (1, '00000000-0000-4000-8000-000000000001', 7,
+                  '\\x0a24'::bytea || '{namespace}'::bytea || '\\x12066f72646572731802'::bytea, 'Proto3'),
+                 (2, '00000000-0000-4000-8000-000000000002', 8, '\\xff', 'Proto3')"
+        ))
+        .await
+        .expect("inserts");
+    let listed = state_commands::json(&["state", "task-queues", "--store", url, "--json"]).await;
+    assert_eq!(
+        listed["task_queues"],
+        serde_json::json!([
+            { "range_id": 7, "namespace_id": namespace, "name": "orders", "type": "activity" },
+            { "range_id": 8, "namespace_id": null, "name": null, "type": null },
+        ])
+    );
+    let text = leasehold("", &["state", "task-queues", "--store", url]).await;
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(text.contains("orders") && text.contains('?'), "{text}");
 }
 
 #[tokio::test]

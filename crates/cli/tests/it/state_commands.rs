@@ -19,13 +19,13 @@ fn code(output: &Output) -> i32 {
     output.status.code().expect("ended by itself")
 }
 
-async fn json(arguments: &[&str]) -> Value {
+pub(crate) async fn json(arguments: &[&str]) -> Value {
     let output = leasehold(arguments).await;
     assert_eq!(code(&output), 0, "{arguments:?}: {output:?}");
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-async fn connect(url: &str) -> Client {
+pub(crate) async fn connect(url: &str) -> Client {
     let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("connects");
     tokio::spawn(connection);
     client
@@ -137,32 +137,6 @@ pub(crate) async fn what_is_kept_is_shown(url: &str, behind: &str, id: fn(&str) 
     let text = leasehold(&["state", "execution", "default", "order-42", "--store", url]).await;
     let text = String::from_utf8_lossy(&text.stdout).into_owned();
     assert!(text.contains("record version") && text.contains("this one"), "{text}");
-}
-
-/// Keys are hashed on DSQL; what Temporal keeps in a queue names it.
-pub(crate) async fn task_queues_are_named_by_what_temporal_keeps(url: &str, behind: &str) {
-    let namespace = "deadbeef-0123-4567-89ab-cdef00112233";
-    connect(behind)
-        .await
-        .batch_execute(&format!(
-            "INSERT INTO task_queues VALUES
-                 (1, '00000000-0000-4000-8000-000000000001', 7,
-                  '\\x0a24'::bytea || '{namespace}'::bytea || '\\x12066f72646572731802'::bytea, 'Proto3'),
-                 (2, '00000000-0000-4000-8000-000000000002', 8, '\\xff', 'Proto3')"
-        ))
-        .await
-        .expect("inserts");
-    let listed = json(&["state", "task-queues", "--store", url, "--json"]).await;
-    assert_eq!(
-        listed["task_queues"],
-        serde_json::json!([
-            { "range_id": 7, "namespace_id": namespace, "name": "orders", "type": "activity" },
-            { "range_id": 8, "namespace_id": null, "name": null, "type": null },
-        ])
-    );
-    let text = leasehold(&["state", "task-queues", "--store", url]).await;
-    let text = String::from_utf8_lossy(&text.stdout).into_owned();
-    assert!(text.contains("orders") && text.contains('?'), "{text}");
 }
 
 /// Names are part of the key on PostgreSQL alone.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use leasehold_api::queue::QueuesListRequest;
 use leasehold_client::{Client, Endpoint, HttpBackend, Options};
 use leasehold_core::{Class, Fence, Key, LockCode, LockId, LockRecord, ManualClock, Timestamp, Ttl};
@@ -25,6 +26,7 @@ struct Http {
     server: JoinHandle<()>,
 }
 
+#[async_trait]
 impl Harness for Http {
     async fn start() -> Self {
         let clock = ManualClock::new(Timestamp::from_millis(1_700_000_000_000));

@@ -42,7 +42,7 @@ async fn no_connection_means_that_nothing_happened() {
     let refused = ["too_many_connections", "connection_rate"]
         .into_iter()
         .flat_map(|action| names.map(|name| without_connection(action, name)));
-    together(refused).await;
+    Box::pin(together(refused)).await;
 }
 
 async fn without_connection(action: &'static str, name: &'static str) {
