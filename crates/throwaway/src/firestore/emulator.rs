@@ -154,9 +154,13 @@ impl Emulator {
 
 fn command_line(jar: &Path, port: u16) -> Vec<String> {
     let jar = jar.to_string_lossy();
-    // The log is read in English; the heap is for tests and not a quarter of the machine.
-    ["java", "-Duser.language=en", "-Xmx512m", "-XX:-UsePerfData", "-cp", &jar, MAIN, "start"]
+    // The log is read in English. It lives for seconds: one compiler and one collector start in two thirds of the time, and
+    // the heap is for tests and not a quarter of the machine.
+    let machine = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m", "-XX:-UsePerfData"];
+    ["java", "-Duser.language=en"]
         .into_iter()
+        .chain(machine)
+        .chain(["-cp", &jar, MAIN, "start"])
         .map(str::to_owned)
         .chain(["--host=127.0.0.1".to_owned(), "--port".to_owned(), port.to_string()])
         .collect()

@@ -11,8 +11,10 @@ pub struct Settings {
 
 /// A killed server leaves files of this kind inside its data folder, where they go with it; the default leaves them
 /// in the machine's shared memory.
-const TIDY: [(&str, &str); 4] = [
+const TIDY: [(&str, &str); 5] = [
     ("dynamic_shared_memory_type", "mmap"),
+    // Compiling a statement takes longer than any statement of a test, and tests of plans want the same everywhere.
+    ("jit", "off"),
     ("shared_buffers", "32MB"),
     ("max_connections", "200"),
     ("min_wal_size", "32MB"),

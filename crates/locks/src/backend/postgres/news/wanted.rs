@@ -23,6 +23,8 @@ pub(super) struct Wanted(Mutex<Meeting>);
 #[derive(Debug, Default)]
 struct Meeting {
     wanted: HashMap<KeyHash, Instant>,
+    /// The oldest entry that the last sweep left: no sweep before its end removes anything.
+    oldest: Option<Instant>,
     /// In the order of time.
     freed: VecDeque<(KeyHash, Instant)>,
 }
@@ -32,7 +34,7 @@ impl Wanted {
     pub(super) fn is_wanted(&self, key_hash: KeyHash, now: Instant) -> bool {
         let mut meeting = self.0.lock();
         if meeting.wanted.len() >= WANTED_MAX {
-            meeting.wanted.retain(|_, since| now.duration_since(*since) < WANTED_FOR);
+            meeting.sweep(now);
         }
         // Beyond the limit a waiter goes back to asking.
         if meeting.wanted.len() < WANTED_MAX {
@@ -57,6 +59,18 @@ impl Wanted {
             }
             None => false,
         }
+    }
+}
+
+impl Meeting {
+    /// Removes expired entries. It looks at the table only if one can have expired: a full table of live entries would
+    /// otherwise cost every further announcement a look at all of them.
+    fn sweep(&mut self, now: Instant) {
+        if self.oldest.is_some_and(|oldest| now.duration_since(oldest) < WANTED_FOR) {
+            return;
+        }
+        self.wanted.retain(|_, since| now.duration_since(*since) < WANTED_FOR);
+        self.oldest = self.wanted.values().min().copied();
     }
 }
 
@@ -96,5 +110,23 @@ mod tests {
         }
         let meeting = wanted.0.lock();
         assert_eq!((meeting.wanted.len(), meeting.freed.len()), (WANTED_MAX, FREED_MAX));
+    }
+
+    #[test]
+    fn full_table_takes_others_once_the_old_ones_expired() {
+        let (wanted, now) = (Wanted::default(), Instant::now());
+        let fill = |from: usize, at| {
+            for number in from..from + WANTED_MAX {
+                wanted.is_wanted(key(&number.to_string()), at);
+            }
+        };
+        fill(0, now);
+        wanted.is_wanted(key("one too many"), now);
+        assert!(!wanted.is_freed(key("one too many"), now));
+        let later = now + WANTED_FOR;
+        fill(WANTED_MAX, later);
+        assert!(wanted.is_freed(key(&WANTED_MAX.to_string()), later));
+        let meeting = wanted.0.lock();
+        assert_eq!((meeting.wanted.len(), meeting.oldest), (WANTED_MAX, None));
     }
 }
