@@ -129,16 +129,32 @@ fn request(text: &str, ttl: Ttl) -> AcquireRequest {
 
 /// Makes a test of every case over the harness; attributes in brackets go to each of them.
 ///
+/// A kind of store runs them all, or leaves out what cannot differ there: `[store waiting]` is for one more backend, whose
+/// guards are the same code, and `[store]` for one more way to talk to a store whose notifications were tested elsewhere.
+///
 /// ```ignore
 /// lock_conformance!(harness::Postgres, [ignore = "needs PostgreSQL: cargo xtask test postgres"]);
+/// lock_conformance!(harness::Pooled, [ignore = "needs PostgreSQL: cargo xtask test postgres"], [store waiting]);
 /// ```
 #[macro_export]
 macro_rules! lock_conformance {
     ($harness:ty) => { $crate::lock_conformance!($harness, [allow(unused)]); };
     ($harness:ty, [$attribute:meta]) => {
-        $crate::lock_conformance!(@list tests [$harness] [$attribute]);
+        $crate::lock_conformance!($harness, [$attribute], [store waiting guards]);
     };
-    (@list $($into:tt)+) => {
+    ($harness:ty, [$attribute:meta], [store]) => {
+        $crate::lock_conformance!(@list store tests [$harness] [$attribute]);
+    };
+    ($harness:ty, [$attribute:meta], [store waiting]) => {
+        $crate::lock_conformance!($harness, [$attribute], [store]);
+        $crate::lock_conformance!(@list waiting tests [$harness] [$attribute]);
+    };
+    ($harness:ty, [$attribute:meta], [store waiting guards]) => {
+        $crate::lock_conformance!($harness, [$attribute], [store waiting]);
+        $crate::lock_conformance!(@list guards tests [$harness] [$attribute]);
+    };
+    // What a backend does in one step.
+    (@list store $($into:tt)+) => {
         $crate::lock_conformance!(@$($into)+
             ownership: free_key_is_acquired,
             ownership: held_key_is_refused_to_every_client,
@@ -185,6 +201,11 @@ macro_rules! lock_conformance {
             concurrency: release_and_take_over_never_both_succeed,
             history: concurrent_history_is_linearizable,
             history: random_operations_answer_as_the_model,
+        );
+    };
+    // What is built on its notifications, and on calls that are given up.
+    (@list waiting $($into:tt)+) => {
+        $crate::lock_conformance!(@$($into)+
             waiting: waiter_gets_the_key_when_it_is_released,
             waiting: waiter_gets_the_key_when_the_hold_expires,
             waiting: waiters_of_one_process_are_served_in_order,
@@ -193,6 +214,11 @@ macro_rules! lock_conformance {
             waiting: cancelled_waiter_is_told_and_leaves_no_lock,
             waiting: dropped_waiter_leaves_no_lock,
             waiting: cancelled_operations_do_nothing,
+        );
+    };
+    // What is built on any backend and asks it nothing that the others do not.
+    (@list guards $($into:tt)+) => {
+        $crate::lock_conformance!(@$($into)+
             guards: released_guard_frees_the_key,
             guards: dropped_guard_frees_the_key,
             guards: disposed_guard_frees_the_key,
@@ -241,5 +267,7 @@ pub mod cases {
         });
     }
 
-    lock_conformance!(@list cases);
+    lock_conformance!(@list store cases);
+    lock_conformance!(@list waiting cases);
+    lock_conformance!(@list guards cases);
 }

@@ -53,7 +53,7 @@ impl Harness for Embedded {
     }
 }
 
-lock_conformance!(Embedded);
+lock_conformance!(Embedded, [allow(unused)], [store waiting]);
 
 fn request(key: &str) -> AcquireRequest {
     let lock_id = LockId::generate().expect("random bytes");

@@ -111,4 +111,4 @@ impl Harness for Firestore {
     }
 }
 
-lock_conformance!(Firestore, [ignore = "needs the Firestore emulator: cargo xtask test firestore"]);
+lock_conformance!(Firestore, [ignore = "needs the Firestore emulator: cargo xtask test firestore"], [store waiting]);

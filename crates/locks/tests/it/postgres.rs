@@ -27,7 +27,8 @@ mod shared_without_functions {
 
     leasehold_locks::lock_conformance!(
         SharedWithoutFunctions,
-        [ignore = "needs PostgreSQL: cargo xtask test postgres"]
+        [ignore = "needs PostgreSQL: cargo xtask test postgres"],
+        [store]
     );
 }
 
@@ -35,7 +36,11 @@ mod shared_without_functions {
 mod exclusive {
     use super::fixture::Exclusive;
 
-    leasehold_locks::lock_conformance!(Exclusive, [ignore = "needs PostgreSQL: cargo xtask test postgres"]);
+    leasehold_locks::lock_conformance!(
+        Exclusive,
+        [ignore = "needs PostgreSQL: cargo xtask test postgres"],
+        [store]
+    );
 }
 
 /// Among ourselves, where the schema has no functions.
@@ -44,7 +49,8 @@ mod exclusive_without_functions {
 
     leasehold_locks::lock_conformance!(
         ExclusiveWithoutFunctions,
-        [ignore = "needs PostgreSQL: cargo xtask test postgres"]
+        [ignore = "needs PostgreSQL: cargo xtask test postgres"],
+        [store]
     );
 }
 
@@ -54,7 +60,8 @@ mod fused_without_functions {
 
     leasehold_locks::lock_conformance!(
         FusedWithoutFunctions,
-        [ignore = "needs PostgreSQL: cargo xtask test postgres"]
+        [ignore = "needs PostgreSQL: cargo xtask test postgres"],
+        [store]
     );
 }
 
@@ -64,7 +71,8 @@ mod fused_exclusive {
 
     leasehold_locks::lock_conformance!(
         FusedExclusive,
-        [ignore = "needs PostgreSQL: cargo xtask test postgres"]
+        [ignore = "needs PostgreSQL: cargo xtask test postgres"],
+        [store]
     );
 }
 
@@ -72,5 +80,5 @@ mod fused_exclusive {
 mod fused_shared {
     use super::fixture::FusedShared;
 
-    leasehold_locks::lock_conformance!(FusedShared, [ignore = "needs PostgreSQL: cargo xtask test postgres"]);
+    leasehold_locks::lock_conformance!(FusedShared, [ignore = "needs PostgreSQL: cargo xtask test postgres"], [store waiting]);
 }

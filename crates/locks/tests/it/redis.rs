@@ -50,4 +50,4 @@ impl Harness for Redis {
     }
 }
 
-lock_conformance!(Redis, [ignore = "needs Redis: cargo xtask test redis"]);
+lock_conformance!(Redis, [ignore = "needs Redis: cargo xtask test redis"], [store waiting]);

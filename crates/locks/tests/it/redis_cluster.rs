@@ -66,4 +66,4 @@ impl Harness for RedisCluster {
     }
 }
 
-lock_conformance!(RedisCluster, [ignore = "needs Redis: cargo xtask test redis"]);
+lock_conformance!(RedisCluster, [ignore = "needs Redis: cargo xtask test redis"], [store waiting]);

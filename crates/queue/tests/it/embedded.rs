@@ -9,7 +9,7 @@ use leasehold_queue::{Item, ItemId, queue_conformance, store_conformance};
 use fixture::Embedded;
 
 store_conformance!(Embedded);
-queue_conformance!(Embedded);
+queue_conformance!(Embedded, [allow(unused)], [store]);
 
 /// A ready item that never dies.
 fn item(id: ItemId) -> Item {

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use leasehold_queue::conformance::engine::{Served, concurrency, model};
+use leasehold_queue::conformance::engine::{Served, concurrency, crowds, model};
 use leasehold_queue::conformance::{Harness, start};
 
 use crate::crash;
@@ -85,4 +85,22 @@ async fn histories_over_the_embedded_store_are_linearizable() {
 #[ignore = "runs for minutes: cargo xtask soak queue"]
 async fn histories_over_postgres_are_linearizable() {
     histories::<Postgres>().await;
+}
+
+async fn thousand_queues<H: Harness>() {
+    let mut served = Served::start(start::<H>).await;
+    crowds::queues_are_served(&mut served, 1_000).await;
+    served.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "runs for minutes: cargo xtask soak queue"]
+async fn embedded_store_serves_a_thousand_queues() {
+    thousand_queues::<Embedded>().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "runs for minutes and needs PostgreSQL: cargo xtask soak queue"]
+async fn postgres_serves_a_thousand_queues() {
+    thousand_queues::<Postgres>().await;
 }

@@ -11,7 +11,7 @@ use std::{
 
 use tokio_postgres::{Client, NoTls};
 
-use super::{Database, Original, Schema, Settings, ready, template};
+use super::{Database, Original, Schema, Settings, ready, schema::Shelf, template};
 use crate::{
     Error, Result, Service,
     account::Account,
@@ -30,6 +30,7 @@ pub struct Cluster {
     server: Server,
     /// Numbers the databases and schemas.
     next: AtomicU32,
+    shelf: tokio::sync::Mutex<Shelf>,
     version: String,
 }
 
@@ -48,7 +49,12 @@ impl Cluster {
             |folder| template::copy_to(&folder.join("data"), &found, &account),
             |folder, port| command_line(&found.bin, folder, port, &settings),
         )?;
-        Ok(Cluster { server, next: AtomicU32::new(0), version: found.version })
+        Ok(Cluster {
+            server,
+            next: AtomicU32::new(0),
+            shelf: tokio::sync::Mutex::default(),
+            version: found.version,
+        })
     }
 
     /// The one server of this test process, with fast settings, started by the first call. Tests share it and take
@@ -140,7 +146,7 @@ impl Cluster {
         }
     }
 
-    /// A fresh, empty schema in a database shared with other schemas: cheaper than a database, but extensions,
+    /// A fresh, empty schema in a database shared with a few other schemas: cheaper than a database, but extensions,
     /// advisory locks and `LISTEN` channels are shared.
     ///
     /// Dropping the future midway may leave the schema behind until the cluster goes.
@@ -178,6 +184,10 @@ impl Cluster {
     /// When it does not come up.
     pub fn restart(&self) -> Result<()> {
         self.server.restart()
+    }
+
+    pub(super) fn shelf(&self) -> &tokio::sync::Mutex<Shelf> {
+        &self.shelf
     }
 
     pub(super) async fn admin(&self) -> Result<Client> {

@@ -76,7 +76,7 @@ impl Harness for Pooled {
     }
 }
 
-leasehold_locks::lock_conformance!(Pooled, [ignore = "needs PostgreSQL: cargo xtask test postgres"]);
+leasehold_locks::lock_conformance!(Pooled, [ignore = "needs PostgreSQL: cargo xtask test postgres"], [store waiting]);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]

@@ -1,7 +1,7 @@
 //! The contract on PostgreSQL.
 
 mod fence_index;
-mod properties;
+pub(crate) mod properties;
 mod served_by_temporal;
 
 macro_rules! on_postgres {

@@ -32,9 +32,14 @@ pub async fn thousand_waiting_consumers_are_served(served: &mut Served) {
 }
 
 /// Far more queues than a store has connections or prepared statements; each gives back what it got.
-pub async fn thousand_queues_are_served(served: &mut Served) {
-    const AT_ONCE: usize = 8;
+pub async fn many_queues_are_served(served: &mut Served) {
     let queues = usize::try_from(1_000 / served.shortened()).expect("fits");
+    queues_are_served(served, queues).await;
+}
+
+/// So many queues, worked on by several clients at once.
+pub async fn queues_are_served(served: &mut Served, queues: usize) {
+    const AT_ONCE: usize = 8;
     let mut tasks = tokio::task::JoinSet::new();
     for worker in 0..AT_ONCE {
         let engine = served.engine.clone();

@@ -25,17 +25,26 @@ pub use served::Served;
 
 /// Makes a test of each promise of the engine, over a [`Harness`](crate::conformance::Harness).
 ///
+/// `[store]` leaves out what the engine decides in memory: whose turn it is, and how long an answer may be. That runs over
+/// memory and one remote store.
+///
 /// ```ignore
 /// queue_conformance!(Memory);
 /// queue_conformance!(Postgres, [ignore = "needs PostgreSQL: cargo xtask test postgres"]);
+/// queue_conformance!(Dsql, [ignore = "needs PostgreSQL: cargo xtask test dsql"], [store]);
 /// ```
 #[macro_export]
 macro_rules! queue_conformance {
     ($harness:ty) => { $crate::queue_conformance!($harness, [allow(unused)]); };
     ($harness:ty, [$attribute:meta]) => {
-        $crate::queue_conformance!(@list tests [$harness] [$attribute]);
+        $crate::queue_conformance!($harness, [$attribute], [store]);
+        $crate::queue_conformance!(@list engine tests [$harness] [$attribute]);
     };
-    (@list $($into:tt)+) => {
+    ($harness:ty, [$attribute:meta], [store]) => {
+        $crate::queue_conformance!(@list store tests [$harness] [$attribute]);
+    };
+    // What the engine makes of its store.
+    (@list store $($into:tt)+) => {
         $crate::queue_conformance!(@$($into)+
             order: items_are_leased_in_the_order_produced,
             order: retried_item_goes_to_the_tail_under_a_new_id,
@@ -48,37 +57,6 @@ macro_rules! queue_conformance {
             order: produced_items_are_kept_whole,
             order: items_of_one_produce_stay_together,
             order: line_goes_on_after_a_restart,
-            leases: waiting_lease_is_woken_by_a_produce,
-            leases: produced_items_go_straight_to_waiting_leases,
-            leases: waiting_lease_is_woken_by_a_retry,
-            leases: waiting_lease_is_woken_by_an_expired_lease,
-            leases: waiting_lease_is_woken_by_a_schedule,
-            leases: waiting_lease_is_woken_by_an_import,
-            leases: lease_times_out_by_real_time,
-            leases: lease_does_not_wait_to_fill_its_batch,
-            leases: second_waiting_lease_of_a_client_is_refused,
-            leases: client_may_ask_again_once_it_was_answered,
-            leases: dropped_lease_is_forgotten,
-            leases: waiting_leases_share_in_rotation,
-            leases: waiting_leases_follow_the_items_to_their_partition,
-            leases: lease_comes_from_the_fullest_partition,
-            leases: scheduled_items_do_not_attract_leases,
-            leases: lease_finds_what_is_ready_in_any_partition,
-            leases: lease_timeout_may_be_chosen_by_the_request,
-            leases: bad_requests_are_refused_in_order,
-            answers: answer_ends_at_so_many_bytes_and_the_next_goes_on,
-            answers: one_item_is_answered_however_large,
-            answers: produced_items_go_straight_to_waiting_leases_up_to_so_many_bytes,
-            answers: waiting_lease_gets_what_a_shorter_answer_left,
-            answers: cut_answers_do_not_hide_items_among_expired_ones,
-            answers: lease_without_room_is_refused_and_nothing_is_leased,
-            answers: waiting_lease_without_room_is_refused_and_its_items_stay_ready,
-            answers: answer_is_as_long_as_there_is_room,
-            answers: room_is_shared_by_all_queues,
-            answers: item_larger_than_all_room_is_leased_when_nobody_else_has_any,
-            answers: answer_that_nobody_takes_leaves_its_room,
-            answers: lease_over_a_failing_store_has_its_room_once,
-            answers: crowd_over_the_limit_stays_within_it_and_loses_nothing,
             changes: completed_items_do_not_come_back,
             changes: complete_happens_as_a_whole_or_not_at_all,
             changes: completes_of_one_batch_are_independent,
@@ -170,7 +148,7 @@ macro_rules! queue_conformance {
             failures: lease_that_runs_out_during_a_slow_pass_is_reclaimed,
             failures: quiet_queue_asks_nothing_of_its_store,
             crowds: thousand_waiting_consumers_are_served,
-            crowds: thousand_queues_are_served,
+            crowds: many_queues_are_served,
             crowds: producers_and_consumers_lose_nothing,
             crowds: small_requests_share_their_writes,
             crowds: overload_is_refused_at_once,
@@ -185,6 +163,42 @@ macro_rules! queue_conformance {
             concurrency: concurrent_history_over_a_failing_store_is_linearizable,
             model: random_requests_answer_as_the_reference,
             model: random_requests_without_a_dead_queue_answer_as_the_reference,
+        );
+    };
+    // What the engine decides in memory.
+    (@list engine $($into:tt)+) => {
+        $crate::queue_conformance!(@$($into)+
+            leases: waiting_lease_is_woken_by_a_produce,
+            leases: produced_items_go_straight_to_waiting_leases,
+            leases: waiting_lease_is_woken_by_a_retry,
+            leases: waiting_lease_is_woken_by_an_expired_lease,
+            leases: waiting_lease_is_woken_by_a_schedule,
+            leases: waiting_lease_is_woken_by_an_import,
+            leases: lease_times_out_by_real_time,
+            leases: lease_does_not_wait_to_fill_its_batch,
+            leases: second_waiting_lease_of_a_client_is_refused,
+            leases: client_may_ask_again_once_it_was_answered,
+            leases: dropped_lease_is_forgotten,
+            leases: waiting_leases_share_in_rotation,
+            leases: waiting_leases_follow_the_items_to_their_partition,
+            leases: lease_comes_from_the_fullest_partition,
+            leases: scheduled_items_do_not_attract_leases,
+            leases: lease_finds_what_is_ready_in_any_partition,
+            leases: lease_timeout_may_be_chosen_by_the_request,
+            leases: bad_requests_are_refused_in_order,
+            answers: answer_ends_at_so_many_bytes_and_the_next_goes_on,
+            answers: one_item_is_answered_however_large,
+            answers: produced_items_go_straight_to_waiting_leases_up_to_so_many_bytes,
+            answers: waiting_lease_gets_what_a_shorter_answer_left,
+            answers: cut_answers_do_not_hide_items_among_expired_ones,
+            answers: lease_without_room_is_refused_and_nothing_is_leased,
+            answers: waiting_lease_without_room_is_refused_and_its_items_stay_ready,
+            answers: answer_is_as_long_as_there_is_room,
+            answers: room_is_shared_by_all_queues,
+            answers: item_larger_than_all_room_is_leased_when_nobody_else_has_any,
+            answers: answer_that_nobody_takes_leaves_its_room,
+            answers: lease_over_a_failing_store_has_its_room_once,
+            answers: crowd_over_the_limit_stays_within_it_and_loses_nothing,
         );
     };
     (@tests [$harness:ty] [$attribute:meta] $($promise:ident: $case:ident,)+) => {
@@ -226,5 +240,6 @@ pub mod cases {
         }));
     }
 
-    queue_conformance!(@list cases);
+    queue_conformance!(@list store cases);
+    queue_conformance!(@list engine cases);
 }

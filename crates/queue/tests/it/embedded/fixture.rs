@@ -78,6 +78,10 @@ impl Harness for Embedded {
         true
     }
 
+    fn shortened(&self) -> u32 {
+        5
+    }
+
     fn store(&self) -> Arc<dyn Store> {
         self.store.clone()
     }

@@ -31,6 +31,10 @@ impl Harness for Postgres {
         true
     }
 
+    fn shortened(&self) -> u32 {
+        5
+    }
+
     fn store(&self) -> Arc<dyn Store> {
         Arc::new(PostgresStore::new(pool(&self.url, 3), Config::default()))
     }

@@ -7,7 +7,7 @@ mod counted;
 mod cut;
 mod ids;
 mod killed;
-mod opening;
+pub(crate) mod opening;
 
 use leasehold_txn::{Dialect, Isolation};
 use tokio_postgres::Client;
