@@ -76,7 +76,7 @@ async fn two_services_open_many_empty_databases_at_once() {
 pub(crate) async fn open_empty_databases(seeds: std::ops::Range<u64>) {
     for seed in seeds {
         let (mut dice, place) = (Dice(seed), Place::postgres().await);
-        let (one, other) = (dice.late(begin(&place, 1)), dice.late(begin(&place, 2)));
+        let (one, other) = (dice.late(Box::pin(begin(&place, 1))), dice.late(Box::pin(begin(&place, 2))));
         let (one, other) = tokio::join!(one, other);
         assert_eq!(one.0, other.0, "seed {seed}: one made the shard");
         assert_eq!(BTreeSet::from([one.1, other.1]), BTreeSet::from([1, 2]), "seed {seed}");
