@@ -15,7 +15,7 @@ use crate::served::Server;
 
 /// Longer than anything here takes, also on a machine that does much else.
 const PATIENT: Duration = Duration::from_secs(120);
-const PAUSE: Duration = Duration::from_millis(100);
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// What happens on a server again and again until this is dropped.
 pub(crate) struct Work {

@@ -78,7 +78,7 @@ async fn ask_for_little(connection: Http2, stop: CancellationToken) -> Duration 
         let answer = connection.ask("/v1/queue.produce", produce.to_string()).await.expect("an answer");
         assert_eq!(answer.status(), 200);
         slowest = slowest.max(started.elapsed());
-        tokio::time::sleep(Duration::from_millis(25)).await;
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
     slowest
 }
@@ -234,7 +234,7 @@ async fn connections_that_take_nothing_are_cut_and_their_memory_is_free() {
         let started = Instant::now();
         while wire.ask("/v1/queues.list", "{}".to_owned()).await.is_some() {
             assert!(started.elapsed() < PATIENT, "it is not cut");
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
     watched.until_back(KEPT_MAX);

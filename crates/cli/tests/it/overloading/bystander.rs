@@ -15,7 +15,7 @@ const QUEUE: &str = "beside";
 const SLOW: Duration = Duration::from_secs(5);
 
 /// How long it rests after each item: it is to want little.
-const PAUSE: Duration = Duration::from_millis(25);
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Somebody who wants little, one thing after the other, while others want too much.
 pub(crate) struct Bystander {
