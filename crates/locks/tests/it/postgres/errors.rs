@@ -159,7 +159,9 @@ async fn wrong_users_are_refused() {
     let as_role = |name: &str| pool(&fixture.url().replace("postgres@", &format!("{name}@")), 1);
     // No such user, no such database.
     assert_eq!(code(over(as_role("nobody_at_all")).acquire(&request("a")).await), LockCode::AuthFailed);
-    let elsewhere = fixture.url().replace("/postgres?", "/no_such_database?");
+    let (server, options) = fixture.url().split_once('?').expect("options");
+    let (server, _) = server.rsplit_once('/').expect("a database");
+    let elsewhere = format!("{server}/no_such_database?{options}");
     assert_eq!(code(over(pool(&elsewhere, 1)).acquire(&request("a")).await), LockCode::AuthFailed);
     // A user without rights on the tables.
     let grant = format!("GRANT USAGE ON SCHEMA {} TO {role}", fixture.name);
