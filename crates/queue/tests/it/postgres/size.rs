@@ -1,6 +1,7 @@
 //! Many rows, dead rows, and plans that were made when there were few.
 
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use leasehold_queue::ItemId;
@@ -8,18 +9,20 @@ use leasehold_queue::store::postgres::{Config, PostgresStore};
 use leasehold_queue::store::{Change, Pick, Verdict};
 use leasehold_txn::{ConnectionString, Pool};
 
-use super::fixture::{Fixture, Line, START, at, pool};
+use super::fixture::{Fixture, Line, START, at, pool, session};
 
 const BATCH: usize = 100;
 
-/// Produce, lease and complete a batch, and what the lifecycle asks.
-async fn cycle(line: &mut Line) {
-    let items = line.items(BATCH);
+/// Produces, leases and completes a batch, and asks what the lifecycle asks. Each cycle is a second after the one before it, and
+/// so are its deadlines: the scan for the earliest one begins where it ended, among rows that share a deadline at the first.
+async fn cycle(line: &mut Line, second: u64) {
+    let mut items = line.items(BATCH);
+    items.iter_mut().for_each(|item| item.expire_deadline = at(3_600 + second));
     line.owner.produce(&items).await.expect("produce");
     let limit = NonZeroUsize::new(BATCH).expect("a batch");
     let ready = line.owner.next_ready(limit, START).await.expect("ready");
     let ready: Vec<_> = ready.into_iter().map(|ready| ready.id).collect();
-    let picks: Vec<_> = ready.iter().map(|id| Pick { id: *id, deadline: at(60) }).collect();
+    let picks: Vec<_> = ready.iter().map(|id| Pick { id: *id, deadline: at(60 + second) }).collect();
     assert_eq!(line.owner.lease(&picks).await.expect("lease").len(), BATCH);
     let (returned, completed) = ready.split_at(BATCH / 10);
     let mut changes: Vec<_> = Vec::new();
@@ -41,10 +44,15 @@ async fn fill(line: &mut Line, rows: usize) {
     }
 }
 
-/// How often the table was read from end to end. A session tells what it did when it ends.
-async fn seq_scans(fixture: &Fixture, sessions: &str) -> i64 {
+/// Waits until the sessions of that name have ended: a session reports what it read when it ends.
+async fn ended(fixture: &Fixture, sessions: &str) {
     let sessions = format!("SELECT count(*) FROM pg_stat_activity WHERE application_name = '{sessions}'");
     fixture.until(&sessions, 0).await;
+}
+
+/// How often the table was read from end to end.
+async fn seq_scans(fixture: &Fixture, sessions: &str) -> i64 {
+    ended(fixture, sessions).await;
     fixture.number("SELECT coalesce(pg_stat_get_numscans('\"items_1buPSdlPil_0\"'::regclass), 0)").await
 }
 
@@ -63,8 +71,8 @@ async fn hot_statements_go_by_an_index_whatever_the_statistics_say() {
         fixture.run("ALTER TABLE \"items_1buPSdlPil_0\" SET (autovacuum_enabled = false)").await;
         fixture.run(statistics).await;
         // Plans settle after a handful of uses, while there is next to nothing in the table.
-        for _ in 0..8 {
-            cycle(&mut line).await;
+        for second in 0..8 {
+            cycle(&mut line, second).await;
         }
         fill(&mut line, 100_000).await;
         if connections > 1 {
@@ -73,8 +81,8 @@ async fn hot_statements_go_by_an_index_whatever_the_statistics_say() {
             fixture.until(analyzed, 1).await;
         }
         let started = Instant::now();
-        for _ in 0..100 {
-            cycle(&mut line).await;
+        for second in 8..108 {
+            cycle(&mut line, second).await;
         }
         let took = started.elapsed();
         line.owner.close().await;
@@ -150,36 +158,49 @@ async fn owner_has_its_table_vacuumed() {
     let store = PostgresStore::new(pool(&fixture.url, 2), config);
     let mut line = Line::open(&store, "orders").await;
     fixture.run("ALTER TABLE \"items_1buPSdlPil_0\" SET (autovacuum_enabled = false)").await;
-    for _ in 0..15 {
-        cycle(&mut line).await;
+    for second in 0..15 {
+        cycle(&mut line, second).await;
     }
     let vacuums = "SELECT least(vacuum_count, 1) FROM pg_stat_user_tables WHERE relid = '\"items_1buPSdlPil_0\"'::regclass";
     fixture.until(vacuums, 1).await;
     line.owner.close().await;
 }
 
-/// A long transaction keeps every dead row alive. Neither leasing nor looking for deadlines walks over them: a line with many is
-/// as fast as one with few, in turns, since others use the machine too.
+/// A long transaction keeps every dead row alive. Neither leasing nor looking for deadlines walks over them: twenty cycles
+/// read as many entries of the indexes after thousands of rows have died as before.
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn dead_rows_are_not_walked_over() {
     let fixture = Fixture::start().await;
-    let store = fixture.store();
-    let (mut many, mut few) = (Line::open(&store, "many").await, Line::open(&store, "few").await);
-    fixture.run("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1").await;
-    for _ in 0..400 {
-        cycle(&mut many).await;
-    }
-    let (mut late, mut early) = (Duration::MAX, Duration::MAX);
-    for _ in 0..20 {
-        late = late.min(timed(&mut many).await);
-        early = early.min(timed(&mut few).await);
-    }
-    assert!(late < early * 5 + Duration::from_millis(5), "from {early:?} to {late:?}");
+    let long = session(&fixture.url).await;
+    long.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1").await.expect("runs");
+    let early = entries_read(&fixture, 0..20).await;
+    entries_read(&fixture, 20..200).await;
+    // Opening counts every row, the dead ones included.
+    let opening = entries_read(&fixture, 200..200).await;
+    let late = entries_read(&fixture, 200..220).await - opening;
+    assert!(late < early * 2, "from {early} to {late}");
 }
 
-async fn timed(line: &mut Line) -> Duration {
-    let started = Instant::now();
-    cycle(line).await;
-    started.elapsed()
+/// How many entries of the table's indexes are read by an owner of its own that runs these cycles.
+async fn entries_read(fixture: &Fixture, cycles: Range<u64>) -> i64 {
+    let sessions = format!("cycles {cycles:?}");
+    let connection = ConnectionString::parse(&fixture.url).expect("url");
+    let settings = leasehold_txn::Config::new(connection).size_max(2).application_name(&sessions);
+    let store = PostgresStore::new(Pool::new(settings).expect("pool"), Config::default());
+    let mut line = Line::open(&store, "orders").await;
+    let before = entries(fixture).await;
+    for second in cycles {
+        cycle(&mut line, second).await;
+    }
+    line.owner.close().await;
+    drop((line, store));
+    ended(fixture, &sessions).await;
+    entries(fixture).await - before
+}
+
+async fn entries(fixture: &Fixture) -> i64 {
+    let read = "SELECT coalesce(sum(pg_stat_get_tuples_returned(indexrelid)), 0)::bigint FROM pg_index
+                 WHERE indrelid = '\"items_1buPSdlPil_0\"'::regclass";
+    fixture.number(read).await
 }
