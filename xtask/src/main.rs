@@ -32,7 +32,7 @@ Usage: cargo xtask <command>
                             installs and starts the servers they need; lists what could not run
                             --changed: the crates that differ from REV [default: HEAD] and all that depend on them
                             --slowest: how many of the slowest tests to list [default: 5]
-  soak [CRATE]... [--minutes N] [--seed N]
+  soak [CRATE]... [--minutes N] [--seed N] [-- NAME]
                             the long random and fault runs, N minutes a test; writes a report with the seed
   bench [NAME|GROUP]... [-- ARGS]
                             all benchmarks, or the named ones; a group (queue, lock, server, peers) is also

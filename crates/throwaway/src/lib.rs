@@ -49,8 +49,9 @@ use std::{path::PathBuf, time::Duration};
 pub use error::{Error, Result};
 pub use service::{Found, Service};
 
-/// No single step (a start, a stop, a kill) waits longer than this for a server.
-pub const TIME_LIMIT: Duration = Duration::from_secs(15);
+/// Limits each step (a start, a stop, a kill) that waits for a server. A server that fails says so much earlier; on a machine with
+/// thirty busy processes a Java server that is well took longer than 15 s to start.
+pub const TIME_LIMIT: Duration = Duration::from_secs(120);
 
 /// The folder that all processes of this user share: data templates, servers, the state of detached services.
 ///

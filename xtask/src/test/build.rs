@@ -96,6 +96,21 @@ impl Build {
         command
     }
 
+    /// The command that runs the examples in comments, unless only programs are asked for, which have none. Only cargo can run
+    /// them: rustdoc compiles them.
+    pub(super) fn documentation(&self) -> Option<Command> {
+        let libraries: Vec<&String> =
+            self.packages.iter().filter(|package| package.starts_with("leasehold-")).collect();
+        let mut command = cargo();
+        command.args(["test", "--doc", "--all-features", "--locked", "--no-fail-fast"]);
+        match (self.packages.as_slice(), libraries.as_slice()) {
+            ([], _) => command.arg("--workspace"),
+            (_, []) => return None,
+            (_, libraries) => command.args(libraries.iter().flat_map(|name| ["--package", name.as_str()])),
+        };
+        Some(command)
+    }
+
     /// Whether the program is asked for, or only came with the services.
     fn selects(&self, program: &Program) -> bool {
         let selected =
@@ -121,13 +136,6 @@ fn executable(line: &str) -> Option<Executable> {
     let package = folder.file_name()?.to_string_lossy().into_owned();
     let target = (message["target"]["kind"][0] == "test").then_some(name);
     Some(Executable::Test(Program { package, target, path, folder }))
-}
-
-/// The command that runs the examples in comments. Only cargo can: rustdoc compiles them.
-pub(super) fn documentation() -> Command {
-    let mut command = cargo();
-    command.args(["test", "--doc", "--workspace", "--all-features", "--locked", "--no-fail-fast"]);
-    command
 }
 
 #[cfg(test)]

@@ -11,15 +11,23 @@ use crate::source;
 
 /// What decides how everything is built.
 const EVERYWHERE: [&str; 5] = ["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", ".cargo/", ".ci/"];
-/// What the tests of the command line read and run.
-const READ_BY_CLI: [&str; 4] = ["README.md", "docs/", "ops/", "examples/clients/"];
+/// Places whose files tests of another package read: those of the command line, of the fuzz targets, and of the reasons for which
+/// tests are ignored.
+const READ_BY: [(&str, &str); 6] = [
+    ("README.md", "leasehold-cli"),
+    ("docs/", "leasehold-cli"),
+    ("ops/", "leasehold-cli"),
+    ("examples/clients/", "leasehold-cli"),
+    ("fuzz/", "leasehold-fuzz-entry"),
+    ("crates/", "xtask"),
+];
 
 /// The packages to test; `None` for all of them.
 ///
 /// # Errors
 /// When git does not know the revision, or cargo cannot read the workspace.
 pub(super) fn packages(revision: &str) -> Result<Option<Vec<String>>, String> {
-    let mut files = lines(git(&["diff", "--name-only", revision, "--"]))?;
+    let mut files = lines(git(&["diff", "--name-only", "--no-renames", revision, "--"]))?;
     files.extend(lines(git(&["ls-files", "--others", "--exclude-standard"]))?);
     let metadata = read(cargo().args(["metadata", "--no-deps", "--format-version", "1", "--locked"]))?;
     let metadata: Value =
@@ -70,13 +78,12 @@ impl Workspace {
 fn affected(files: &[String], workspace: &Workspace) -> Option<Vec<String>> {
     let mut pending: Vec<String> = Vec::new();
     for file in files {
-        let is_below = |place: &&str| file == *place || place.ends_with('/') && file.starts_with(place);
-        if EVERYWHERE.iter().any(&is_below) {
+        let is_below = |place: &str| file == place || place.ends_with('/') && file.starts_with(place);
+        if EVERYWHERE.iter().any(|place| is_below(place)) {
             return None;
         }
-        if READ_BY_CLI.iter().any(is_below) {
-            pending.push("leasehold-cli".to_owned());
-        }
+        let readers = READ_BY.iter().filter(|(place, _)| is_below(place));
+        pending.extend(readers.map(|(_, package)| (*package).to_owned()));
         let owner = workspace.folders.iter().find(|(folder, _)| Path::new(file).starts_with(folder));
         pending.extend(owner.map(|(_, name)| name.clone()));
     }
@@ -113,7 +120,11 @@ mod tests {
     #[test]
     fn dependents_are_affected_and_others_are_not() {
         let names = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
-        assert_eq!(affected(&["crates/locks/src/lib.rs"]), names(&["leasehold-cli", "leasehold-locks"]));
+        assert_eq!(
+            affected(&["crates/locks/src/lib.rs"]),
+            names(&["leasehold-cli", "leasehold-locks", "xtask"])
+        );
+        assert_eq!(affected(&["fuzz/fuzz_targets/key.rs"]), names(&["leasehold-fuzz-entry"]));
         assert_eq!(affected(&["xtask/src/main.rs"]), names(&["xtask"]));
         assert_eq!(affected(&["README.md", "CHANGELOG.md"]), names(&["leasehold-cli"]));
         assert_eq!(affected(&["CHANGELOG.md"]), names(&[]));

@@ -47,6 +47,13 @@ pub(super) fn listed(line: &str) -> Option<Listed> {
     Some(Listed { name, ignored: (event["ignore"] == Value::Bool(true)).then(reason) })
 }
 
+/// How many tests a program says that it has listed.
+pub(super) fn list_end(line: &str) -> Option<usize> {
+    let event: Value = serde_json::from_str(line).ok()?;
+    let is_end = event["type"] == "suite" && event["event"] == "completed";
+    is_end.then(|| event["tests"].as_u64().and_then(|count| usize::try_from(count).ok()))?
+}
+
 /// `None` for whatever else a test or a process that it started prints.
 pub(super) fn event(line: &str) -> Option<Event> {
     if !line.starts_with('{') {
@@ -137,5 +144,7 @@ mod tests {
         assert_eq!(listed(line), Some(Listed { name: "a".to_owned(), ignored: Some("needs go".to_owned()) }));
         assert_eq!(listed(&line.replace("true", "false")).unwrap().ignored, None);
         assert_eq!(listed(r#"{ "type": "suite", "event": "discovery" }"#), None);
+        let end = r#"{ "type": "suite", "event": "completed", "tests": 7, "benchmarks": 0, "total": 7, "ignored": 1 }"#;
+        assert_eq!((list_end(end), list_end(line)), (Some(7), None));
     }
 }

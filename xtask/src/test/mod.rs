@@ -35,11 +35,11 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     let built_in = started.elapsed();
     println!("== servers and other programs that the tests need");
     let plan = Plan::make(built, &options.wanted())?;
-    let is_everything = build.packages.is_empty() && options.groups.is_empty() && options.filter.is_none();
     let planned_in = started.elapsed() - built_in;
     let mut report = run_suites(plan, &Limits::of_tests(), &[]);
-    if is_everything {
-        report.add_documentation(&mut build::documentation());
+    let are_all_wanted = options.groups.is_empty() && options.filter.is_none();
+    if let Some(mut examples) = build.documentation().filter(|_| are_all_wanted) {
+        report.add_lines_of("documentation", &mut examples);
     }
     println!(
         "\nbuilt in {} s, prepared in {} s, ran in {} s",

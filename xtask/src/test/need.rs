@@ -30,19 +30,43 @@ impl Reason {
         if reason.starts_with("the process that ") {
             return Ok(Reason::StartedByAnother);
         }
+        let unknown = || format!("no command runs what is ignored with the reason '{reason}'");
         let (why, command) = reason.split_once(": cargo xtask ").unwrap_or_default();
         match (why.strip_prefix("needs "), command.split_once(' ')) {
-            (Some(what), Some(("test", group))) => {
+            (Some(what), Some(("test", group))) if is_known(what) => {
                 Ok(Reason::Needs { what: what.to_owned(), group: group.to_owned() })
             }
             (None, Some(("soak", _))) => {
-                let what =
-                    why.strip_prefix("runs for minutes").map(|rest| rest.trim_start_matches(" and needs "));
-                Ok(Reason::Long { what: what.unwrap_or_default().to_owned() })
+                let rest = why.strip_prefix("runs for minutes").ok_or_else(unknown)?;
+                match rest.strip_prefix(" and needs ") {
+                    Some(what) if is_known(what) => Ok(Reason::Long { what: what.to_owned() }),
+                    None if rest.is_empty() => Ok(Reason::Long { what: String::new() }),
+                    _ => Err(unknown()),
+                }
             }
-            _ => Err(format!("no command runs what is ignored with the reason '{reason}'")),
+            _ => Err(unknown()),
         }
     }
+}
+
+/// What [`meet`] installs or builds.
+const PROVIDED: [&str; 9] = [
+    "PostgreSQL",
+    "Redis",
+    "the Firestore emulator",
+    "prometheus",
+    "promtool",
+    "Temporal's SQL tool",
+    "Python with pg8000",
+    "hadolint",
+    "kubernetes-validate",
+];
+/// Programs that a machine has or lacks.
+const PROGRAMS: [&str; 8] = ["bash", "curl", "go", "node", "psql", "python3", "systemd-analyze", "unshare"];
+
+/// Whether each word names something that can be met: a misspelt one would be missing on every machine.
+fn is_known(what: &str) -> bool {
+    what.split(" and ").all(|word| PROVIDED.contains(&word) || PROGRAMS.contains(&word))
 }
 
 /// What a test program has in its environment to find what it needs.
@@ -92,7 +116,7 @@ fn meet(word: &str, services: &Path) -> Result<Environment, String> {
         "prometheus" | "promtool" => servers(&["prometheus"]),
         "Temporal's SQL tool" => {
             servers(&["postgres"])?;
-            temporal::tool().map(|path| vec![(temporal::TOOL, path.into())])
+            Ok(vec![(temporal::TOOL, temporal::tool()?.into())])
         }
         "Python with pg8000" => {
             let python = python::DRIVERS.programs()?.join("python");
@@ -151,7 +175,17 @@ mod tests {
             long("PostgreSQL")
         );
         assert_eq!(Reason::parse("the process that the crash tests kill"), Ok(Reason::StartedByAnother));
-        for lost in ["", "slow", "needs luck", "flaky: cargo xtask test redis"] {
+        let unknown = [
+            "",
+            "slow",
+            "needs luck",
+            "needs luck: cargo xtask test redis",
+            "needs PostgreSQL and luck: cargo xtask test postgres",
+            "runs for minutes and needs luck: cargo xtask soak queue",
+            "is slow: cargo xtask soak queue",
+            "flaky: cargo xtask test redis",
+        ];
+        for lost in unknown {
             assert!(Reason::parse(lost).is_err(), "{lost}");
         }
     }
@@ -178,7 +212,10 @@ mod tests {
     #[test]
     fn missing_program_is_named() {
         let mut needs = Needs::default();
-        assert_eq!(needs.meet("sh and no-such-program"), Err("no-such-program is not installed".to_owned()));
+        assert_eq!(
+            needs.meet("bash and no-such-program"),
+            Err("no-such-program is not installed".to_owned())
+        );
         assert_eq!(needs.meet(""), Ok(Vec::new()));
     }
 }

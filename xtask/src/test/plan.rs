@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 
 use super::build::{Built, Program};
-use super::events::{ALLOW, AS_LIST, Listed, listed};
+use super::events::{ALLOW, AS_LIST, Listed, list_end, listed};
 use super::need::{Environment, Needs, Reason, is_installable};
+use crate::source;
 
 /// Starting a server and talking to it takes a test about so many times as long as one that needs none.
 const SERVER_WEIGHT: usize = 8;
@@ -75,6 +76,10 @@ impl Plan {
         for program in built.programs {
             plan.add(program, wanted, &mut needs)?;
         }
+        let is_selective = wanted.is_long || wanted.filter.is_some() || !wanted.groups.is_empty();
+        if is_selective && plan.suites.is_empty() && plan.not_run.is_empty() {
+            return Err("no test matches; see `cargo xtask help`".to_owned());
+        }
         plan.suites.sort_by_key(|suite| std::cmp::Reverse(suite.weight()));
         Ok(plan)
     }
@@ -116,7 +121,7 @@ impl Plan {
                     suite.tests.push(name);
                 }
                 Err(reason) => {
-                    let is_asked_for = wanted.groups.contains(&group);
+                    let is_asked_for = wanted.is_long || wanted.groups.contains(&group);
                     let not_run = self.not_run.entry((group, reason)).or_default();
                     not_run.tests += 1;
                     not_run.is_failure |=
@@ -135,7 +140,8 @@ fn is_property(name: &str) -> bool {
 
 fn tests_of(program: &Program) -> Result<Vec<Listed>, String> {
     if program.is_example() {
-        let ignored = Some("needs PostgreSQL: cargo xtask test postgres".to_owned());
+        let starts_servers = source::text(&program.folder.join("Cargo.toml")).contains("leasehold-throwaway");
+        let ignored = starts_servers.then(|| "needs PostgreSQL: cargo xtask test postgres".to_owned());
         return Ok(vec![Listed { name: "main".to_owned(), ignored }]);
     }
     let mut command = Command::new(&program.path);
@@ -145,5 +151,10 @@ fn tests_of(program: &Program) -> Result<Vec<Listed>, String> {
     if !output.status.success() {
         return Err(cannot(String::from_utf8_lossy(&output.stderr).into_owned()));
     }
-    Ok(String::from_utf8_lossy(&output.stdout).lines().filter_map(listed).collect())
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let tests: Vec<Listed> = printed.lines().filter_map(listed).collect();
+    match printed.lines().find_map(list_end) {
+        Some(count) if count == tests.len() => Ok(tests),
+        count => Err(cannot(format!("{} were understood of {count:?}", tests.len()))),
+    }
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::plan::{NotRun, Suite};
 use crate::Outcome;
 
-/// How much of what one failed test says is repeated: enough for what was expected and what came.
-const KEPT_LINES: usize = 120;
+/// How many lines of what one failed test says are repeated from its beginning and from its end: a panic stands at either.
+const KEPT_LINES: usize = 60;
 /// The group of the tests that need nothing.
 const PLAIN: &str = "workspace";
 
@@ -51,12 +51,8 @@ impl Failure {
         Failure { what: suite.label(), said, repeat: repeat(suite, "") }
     }
 
-    pub(super) fn text(what: &str, said: String) -> Self {
-        Failure {
-            what: what.to_owned(),
-            said: cut(&said),
-            repeat: "cargo test --doc --workspace --all-features".to_owned(),
-        }
+    pub(super) fn of_cargo(what: &str, said: String, repeat: String) -> Self {
+        Failure { what: what.to_owned(), said: cut(&said), repeat }
     }
 }
 
@@ -75,9 +71,10 @@ fn repeat(suite: &Suite, name: &str) -> String {
 
 fn cut(text: &str) -> String {
     let mut lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
-    if lines.len() > KEPT_LINES {
-        lines.truncate(KEPT_LINES);
-        lines.push("(more above)");
+    if lines.len() > 2 * KEPT_LINES {
+        let left_out = format!("({} lines left out)", lines.len() - 2 * KEPT_LINES);
+        lines.splice(KEPT_LINES..lines.len() - KEPT_LINES, [left_out.as_str()]);
+        return lines.join("\n");
     }
     lines.join("\n")
 }
@@ -117,6 +114,9 @@ impl Report {
         let mut text = format!("# Soak\n\n{how}\n\n| test | took |\n| --- | --- |\n");
         for (took, test) in &self.times {
             text += &format!("| {test} | {} s |\n", took.as_secs());
+        }
+        for ((group, reason), not_run) in &self.not_run {
+            text += &format!("\n{} test(s) of {group} did not run: {reason}\n", not_run.tests);
         }
         for failure in &self.failures {
             text += &format!("\n## Failed: {}\n\n```text\n{}\n```\n", failure.what, failure.said);

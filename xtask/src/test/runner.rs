@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,7 +17,11 @@ use crate::pauses::Pauses;
 /// How often a reader is shown what is in progress.
 const SHOWN_EVERY: Duration = Duration::from_secs(20);
 /// How much of what one failed program says on stderr is repeated.
-const KEPT_BYTES: u64 = 16_384;
+const KEPT_BYTES: usize = 16_384;
+/// How often a program is asked whether it has ended.
+const POLL: Duration = Duration::from_millis(10);
+/// How long output is awaited that a program wrote before it ended.
+const OPEN_AFTER_END: Duration = Duration::from_secs(5);
 
 /// How much runs at once, and for how long.
 pub(crate) struct Limits {
@@ -142,85 +146,97 @@ fn command(suite: &Suite, threads: usize) -> Command {
     command
 }
 
-/// Reads what the program prints until it ends, and kills it when its time is up.
+/// Reads what the program prints until it ends, and kills it when its time is up. A process that it left behind may hold its
+/// output open for ever; what comes later than [`OPEN_AFTER_END`] is not waited for.
 fn follow(
     mut child: Child,
     suite: &Suite,
     timeout: Duration,
     say: &impl Fn(Said),
 ) -> (Result<ExitStatus, String>, String) {
-    let stdout = child.stdout.take().expect("stdout is piped");
-    let stderr = child.stderr.take().expect("stderr is piped");
-    let errors = thread::spawn(move || tail(stderr));
-    let child = Arc::new(Mutex::new(child));
-    let watchdog = Watchdog::start(child.clone(), timeout);
+    let deadline = Instant::now() + timeout;
+    let printed = lines(child.stdout.take().expect("stdout is piped"));
+    let errors = Tail::of(child.stderr.take().expect("stderr is piped"));
     let mut is_example = suite.program.is_example();
-    for line in BufReader::new(stdout).split(b'\n').map_while(Result::ok) {
-        if let Some(event) = event(&String::from_utf8_lossy(&line)) {
-            is_example = false;
-            say(Said::Test(event));
+    let (mut is_open, mut is_late) = (true, false);
+    let mut ended: Option<(ExitStatus, Instant)> = None;
+    let outcome = loop {
+        match printed.recv_timeout(POLL) {
+            Ok(line) => {
+                if let Some(event) = event(&String::from_utf8_lossy(&line)) {
+                    is_example = false;
+                    say(Said::Test(event));
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => (),
+            Err(RecvTimeoutError::Disconnected) => {
+                is_open = false;
+                thread::sleep(POLL);
+            }
         }
-    }
-    let waited = wait(&child);
-    let is_late = watchdog.stop();
-    let outcome = match waited {
-        _ if is_late => Err(format!("was killed after {} s", timeout.as_secs())),
-        Ok(status) if is_example && status.success() => {
-            say(Said::Test(Event::Passed { name: suite.tests.join(" "), took: Duration::ZERO }));
-            say(Said::Test(Event::Closed { passed: 1, failed: 0 }));
-            Ok(status)
+        if !is_late && ended.is_none() && Instant::now() >= deadline {
+            is_late = true;
+            // It may have ended in this moment.
+            child.kill().ok();
         }
-        Ok(status) => Ok(status),
-        Err(error) => Err(format!("cannot be waited for: {error}")),
+        match ended {
+            Some((status, at)) if !is_open || at.elapsed() > OPEN_AFTER_END => break Ok(status),
+            Some(_) => (),
+            None => match child.try_wait() {
+                Ok(status) => ended = status.map(|status| (status, Instant::now())),
+                Err(error) => break Err(format!("cannot be waited for: {error}")),
+            },
+        }
     };
-    (outcome, errors.join().unwrap_or_default())
+    let outcome = if is_late { Err(format!("was killed after {} s", timeout.as_secs())) } else { outcome };
+    if is_example && outcome.as_ref().is_ok_and(ExitStatus::success) {
+        say(Said::Test(Event::Passed { name: suite.tests.join(" "), took: Duration::ZERO }));
+        say(Said::Test(Event::Closed { passed: 1, failed: 0 }));
+    }
+    (outcome, errors.close())
 }
 
-fn wait(child: &Mutex<Child>) -> std::io::Result<ExitStatus> {
-    loop {
-        if let Some(status) = child.lock().unwrap_or_else(PoisonError::into_inner).try_wait()? {
-            return Ok(status);
+/// The lines of a stream, read beside whoever waits for more than them.
+fn lines(stream: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (lines, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        for line in BufReader::new(stream).split(b'\n').map_while(Result::ok) {
+            if lines.send(line).is_err() {
+                break;
+            }
         }
-        thread::sleep(Duration::from_millis(5));
-    }
+    });
+    receiver
 }
 
 /// The last bytes of a stream.
-fn tail(mut stream: impl Read) -> String {
-    let mut kept = Vec::new();
-    let mut buffer = [0; 8_192];
-    while let Ok(read @ 1..) = stream.read(&mut buffer) {
-        kept.extend_from_slice(&buffer[..read]);
-        let surplus = kept.len().saturating_sub(usize::try_from(KEPT_BYTES).unwrap_or(usize::MAX));
-        kept.drain(..surplus);
-    }
-    String::from_utf8_lossy(&kept).into_owned()
+struct Tail {
+    kept: Arc<Mutex<Vec<u8>>>,
+    end: Receiver<()>,
 }
 
-/// Kills a program that takes too long.
-struct Watchdog {
-    stop: Sender<()>,
-    thread: thread::JoinHandle<bool>,
-}
-
-impl Watchdog {
-    fn start(child: Arc<Mutex<Child>>, timeout: Duration) -> Self {
-        let (stop, stopped) = mpsc::channel();
-        let thread = thread::spawn(move || {
-            let is_late = stopped.recv_timeout(timeout) == Err(RecvTimeoutError::Timeout);
-            if is_late {
-                // It may have ended in this moment.
-                drop(child.lock().unwrap_or_else(PoisonError::into_inner).kill());
+impl Tail {
+    fn of(mut stream: impl Read + Send + 'static) -> Self {
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let (at_end, end) = mpsc::channel();
+        let shared = kept.clone();
+        thread::spawn(move || {
+            let mut buffer = [0; 8_192];
+            while let Ok(read @ 1..) = stream.read(&mut buffer) {
+                let mut kept = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                kept.extend_from_slice(&buffer[..read]);
+                let surplus = kept.len().saturating_sub(KEPT_BYTES);
+                kept.drain(..surplus);
             }
-            is_late
+            drop(at_end);
         });
-        Watchdog { stop, thread }
+        Tail { kept, end }
     }
 
-    /// Whether it had to kill.
-    fn stop(self) -> bool {
-        self.stop.send(()).ok();
-        self.thread.join().unwrap_or(false)
+    /// What came until the stream ended, or the program did.
+    fn close(self) -> String {
+        self.end.recv_timeout(OPEN_AFTER_END).ok();
+        String::from_utf8_lossy(&self.kept.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
     }
 }
 
@@ -283,6 +299,11 @@ impl<'a> Progress<'a> {
                     && outcome.as_ref().is_ok_and(|status| status.success() == (running.failed == 0));
                 if !is_whole {
                     let how = outcome.map_or_else(|reason| reason, |status| format!("ended with {status}"));
+                    let ran = usize::try_from(running.passed + running.failed).unwrap_or(usize::MAX);
+                    let how = match suite.tests.len().saturating_sub(ran) {
+                        0 => how,
+                        left => format!("{how}; {left} of its {} tests did not end", suite.tests.len()),
+                    };
                     println!("FAILED {}: the program {how}", suite.label());
                     self.report.crashed(suite, Failure::of_program(suite, &how, &running.tests, &stderr));
                 }
@@ -317,31 +338,39 @@ impl<'a> Progress<'a> {
 }
 
 impl Report {
-    /// Runs the examples in comments, of which cargo says how each ended in lines of text.
-    pub(crate) fn add_documentation(&mut self, command: &mut Command) {
-        println!("== examples in comments");
+    /// Runs a command of cargo, which prints how each test ended in lines of text, as the group `what`.
+    pub(crate) fn add_lines_of(&mut self, what: &str, command: &mut Command) {
+        println!("== {what}");
         let started = Instant::now();
+        let repeat = command_line(command);
+        let failure = |name: &str, said| Failure::of_cargo(name, said, repeat.clone());
         let output = match cargo::read(command) {
             Ok(output) => output,
-            Err(error) => return self.add_failure("documentation", Failure::text("documentation", error)),
+            Err(error) => return self.add_failure(what, failure(what, error)),
         };
         let text = String::from_utf8_lossy(&output.stdout);
         let mut failed = 0;
         for event in text.lines().filter_map(event) {
             match event {
-                Event::Passed { .. } => self.count_passed("documentation"),
+                Event::Passed { .. } => self.count_passed(what),
                 Event::Failed { name, .. } => {
                     failed += 1;
-                    self.add_failure("documentation", Failure::text(&name, text.clone().into_owned()));
+                    self.add_failure(what, failure(&name, text.clone().into_owned()));
                 }
                 Event::Started(_) | Event::Closed { .. } => (),
             }
         }
         if !output.status.success() && failed == 0 {
-            self.add_failure("documentation", Failure::text("documentation", text.into_owned()));
+            self.add_failure(what, failure(what, text.into_owned()));
         }
-        println!("examples in comments: {:.1} s", started.elapsed().as_secs_f64());
+        println!("{what}: {:.1} s", started.elapsed().as_secs_f64());
     }
+}
+
+/// The command as a person would type it.
+fn command_line(command: &Command) -> String {
+    let words: Vec<_> = command.get_args().map(|word| word.to_string_lossy()).collect();
+    format!("cargo {}", words.join(" "))
 }
 
 #[cfg(test)]
@@ -403,6 +432,21 @@ mod tests {
         let started = Instant::now();
         assert!(run("hangs", &["a"], "exec sleep 60", Duration::from_millis(50)).is_err());
         assert!(started.elapsed() < LONG);
+    }
+
+    /// A process that a crashed program leaves behind holds its output open.
+    #[test]
+    fn program_whose_output_stays_open_ends() {
+        let started = Instant::now();
+        let left_behind = format!("{PASSED}\n{CLOSED}\nsleep 600 &\necho $! > $TMPDIR/left-behind");
+        let folder = std::env::temp_dir().join(format!("leasehold-xtask-{}-left", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let script = format!("TMPDIR={}\n{left_behind}", folder.display());
+        assert_eq!(run("open", &["a"], &script, LONG), Ok(()));
+        assert!(started.elapsed() < LONG);
+        let left_behind = fs::read_to_string(folder.join("left-behind")).unwrap();
+        assert!(Command::new("kill").arg(left_behind.trim()).status().unwrap().success());
+        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

@@ -70,7 +70,7 @@ async fn engine_over_the_embedded_store_answers_as_the_reference() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "runs for minutes: cargo xtask soak queue"]
+#[ignore = "runs for minutes and needs PostgreSQL: cargo xtask soak queue"]
 async fn engine_over_postgres_answers_as_the_reference() {
     model::<Postgres>().await;
 }
@@ -82,7 +82,7 @@ async fn histories_over_the_embedded_store_are_linearizable() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "runs for minutes: cargo xtask soak queue"]
+#[ignore = "runs for minutes and needs PostgreSQL: cargo xtask soak queue"]
 async fn histories_over_postgres_are_linearizable() {
     histories::<Postgres>().await;
 }
