@@ -9,8 +9,9 @@ use serde_json::Value;
 use crate::cargo::cargo;
 use crate::source;
 
-/// Has the program that finds and installs servers.
-const SERVICES: &str = "leasehold-testkit";
+/// Built with every selection: the program that finds and installs servers, and a package without tests, whose dependencies have the
+/// features that those of the whole workspace have.
+const WITH_EVERY_SELECTION: [&str; 2] = ["leasehold-testkit", "leasehold-unified"];
 
 /// Selects what to build.
 #[derive(Debug, Clone, Default)]
@@ -85,9 +86,8 @@ impl Build {
         match self.packages.as_slice() {
             [] => drop(command.arg("--workspace")),
             packages => {
-                let services = SERVICES.to_owned();
-                let packages = packages.iter().chain([&services]);
-                command.args(packages.flat_map(|package| ["--package", package.as_str()]));
+                let packages = packages.iter().map(String::as_str).chain(WITH_EVERY_SELECTION);
+                command.args(packages.flat_map(|package| ["--package", package]));
             }
         }
         if self.is_release {
@@ -140,7 +140,31 @@ fn executable(line: &str) -> Option<Executable> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+
+    /// The packages that are compiled for the tests of a selection, each with its features.
+    fn features(selection: &[&str]) -> BTreeSet<String> {
+        let mut command = cargo();
+        command.args(["tree", "--locked", "--all-features", "--edges", "normal,build,dev", "--no-dedupe"]);
+        command.args(["--prefix", "none", "--format", "{p} {f}"]).args(selection);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
+    }
+
+    /// Else everything below is compiled again: minutes for whoever goes from all tests to those of one crate.
+    #[test]
+    fn one_crate_is_built_with_the_features_of_the_workspace() {
+        let workspace = features(&["--workspace"]);
+        for package in ["leasehold-core", "leasehold-txn", "leasehold-locks", "leasehold-cli"] {
+            let mut selection = vec!["--package", package];
+            selection.extend(WITH_EVERY_SELECTION.iter().flat_map(|with| ["--package", with]));
+            let other: Vec<String> = features(&selection).difference(&workspace).cloned().collect();
+            assert_eq!(other, Vec::<String>::new(), "{package}: see crates/unified/Cargo.toml");
+        }
+    }
 
     fn program(kind: &str, test: bool, executable: &str) -> Option<Program> {
         let message = format!(
@@ -169,7 +193,8 @@ mod tests {
         let partial = Build { packages: vec!["leasehold-locks".to_owned()], is_release: false };
         let words: Vec<String> =
             partial.command().get_args().map(|word| word.to_string_lossy().into_owned()).collect();
-        assert!(words.contains(&SERVICES.to_owned()) && !words.contains(&"--workspace".to_owned()));
+        let has = |word: &str| words.iter().any(|other| other == word);
+        assert!(WITH_EVERY_SELECTION.iter().all(|package| has(package)) && !has("--workspace"));
         let locks = program("test", true, "\"/x\"").unwrap();
         assert!(partial.selects(&locks));
         assert!(!partial.selects(&Program { package: "testkit".to_owned(), ..locks.clone() }));
