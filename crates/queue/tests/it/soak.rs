@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use leasehold_queue::conformance::engine::{Served, concurrency, crowds, model};
-use leasehold_queue::conformance::{Harness, start};
+use leasehold_queue::conformance::{Harness, start, store};
 
 use crate::crash;
 use crate::embedded::fixture::Embedded;
@@ -51,6 +51,12 @@ async fn model<H: Harness>() {
     println!("{} steps as the reference", rounds.await * STEPS);
 }
 
+async fn store_model<H: Harness>() {
+    // Zero would stand still.
+    let rounds = soak(async |seed| store::model::run_steps(start::<H>, seed.max(1), Some(STEPS)).await);
+    println!("{} steps as the model", rounds.await * STEPS);
+}
+
 async fn histories<H: Harness>() {
     let mut calls = 0;
     let rounds = soak(async |seed| {
@@ -73,6 +79,18 @@ async fn engine_over_the_embedded_store_answers_as_the_reference() {
 #[ignore = "runs for minutes and needs PostgreSQL: cargo xtask soak queue"]
 async fn engine_over_postgres_answers_as_the_reference() {
     model::<Postgres>().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "runs for minutes: cargo xtask soak queue"]
+async fn embedded_store_answers_as_the_model() {
+    store_model::<Embedded>().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "runs for minutes and needs PostgreSQL: cargo xtask soak queue"]
+async fn postgres_answers_as_the_model() {
+    store_model::<Postgres>().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -33,9 +33,13 @@ impl Random {
 pub async fn random_operations_answer_as_the_model(start: Start) {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let seed = number("LEASEHOLD_MODEL_SEED").unwrap_or(0x5eed_0f1e_a5e0 + u64::from(std::process::id()));
+    run_steps(start, seed, number("LEASEHOLD_MODEL_STEPS")).await;
+}
+
+/// So many steps, or as many as a test has the time for.
+pub async fn run_steps(start: Start, seed: u64, steps: Option<u64>) {
     let mut run = Run::start(start, seed).await;
-    let shortened = run.line.harness.shortened();
-    let steps = number("LEASEHOLD_MODEL_STEPS").unwrap_or(u64::from(STEPS / shortened));
+    let steps = steps.unwrap_or(u64::from(STEPS / run.line.harness.shortened()));
     eprintln!("seed {seed}, {steps} steps");
     for step in 0..steps {
         run.step().await.unwrap_or_else(|difference| panic!("seed {seed}, step {step}: {difference}"));
