@@ -13,7 +13,7 @@ use leasehold_testkit::firestore::Emulator;
 fn answer(address: SocketAddr, request: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(address)?;
     write!(stream, "{request} HTTP/1.1\r\nHost: test\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")?;
-    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+    stream.set_read_timeout(Some(Duration::from_secs(120)))?;
     // Only the line: the emulator keeps the connection open, whatever it is asked for.
     let mut line = String::new();
     BufReader::new(stream).read_line(&mut line)?;

@@ -14,7 +14,7 @@ use std::{
 use super::find::{find_jar, given};
 use crate::{Error, Result, account::Account, folder, folder::Medium, server, server::Kind};
 
-const KIND: Kind = Kind { name: "firestore", stop_signal: "TERM", is_ready: answers_http };
+const KIND: Kind = Kind { name: "firestore", stop_signal: "TERM", is_ready: answers_read };
 const MAIN: &str = "com.google.cloud.datastore.emulator.firestore.CloudFirestore";
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -67,7 +67,7 @@ impl Emulator {
 
     fn at(host: &str) -> Result<Emulator> {
         let address = host.to_socket_addrs().ok().and_then(|mut found| found.next());
-        let address = address.filter(|address| answers_http(*address)).ok_or_else(|| Error::NotReady {
+        let address = address.filter(|address| answers_read(*address)).ok_or_else(|| Error::NotReady {
             server: KIND.name,
             why: format!("does not answer at {host}, which FIRESTORE_EMULATOR_HOST names"),
             log: "(not ours)".to_owned(),
@@ -166,15 +166,19 @@ fn command_line(jar: &Path, port: u16) -> Vec<String> {
         .collect()
 }
 
-/// The emulator answers a plain web request on its port once it serves.
-fn answers_http(address: SocketAddr) -> bool {
+/// The emulator serves once it answers a read. It listens earlier, but the first request loads most of its classes, which on
+/// a busy machine takes longer than a client of a warm server waits.
+fn answers_read(address: SocketAddr) -> bool {
     let ask = || {
         let mut stream = TcpStream::connect_timeout(&address, ANSWER_TIMEOUT)?;
         stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
-        write!(stream, "GET / HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+        write!(
+            stream,
+            "GET /v1/projects/ready/databases/(default)/documents/any/one HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"
+        )?;
         let mut answer = [0; 12];
         stream.read_exact(&mut answer)?;
         std::io::Result::Ok(answer)
     };
-    ask().is_ok_and(|answer| answer == *b"HTTP/1.1 200")
+    ask().is_ok_and(|answer| answer == *b"HTTP/1.1 404")
 }
