@@ -2,10 +2,17 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
+    // Two clones that share a target folder may share this program: the folder it was built in can be the other clone's.
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    Path::new(&package).parent().expect("xtask lies in the workspace").to_owned()
+});
 
 /// The workspace's root, whatever folder the command was called from.
 pub(crate) fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace")
+    &ROOT
 }
 
 /// The folders under `crates/`, in order.
