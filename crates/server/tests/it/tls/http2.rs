@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::session::Session;
-use super::{PATIENT, WHILE};
+use super::PATIENT;
 use crate::wire::{Running, config};
 
 /// What a client of HTTP/2 sends first, and an empty frame of settings.
@@ -70,7 +70,7 @@ async fn long_poll_is_not_cut_and_an_unused_connection_is() {
 #[tokio::test]
 async fn client_that_takes_nothing_of_an_answer_is_cut() {
     let mut config = config("memory:");
-    config.timeouts.write = WHILE;
+    config.timeouts.write = Duration::from_millis(300);
     let server = Running::start(config).await;
     server.queue("q").await;
     let payload = "x".repeat(500_000);
