@@ -96,6 +96,11 @@ impl<T> Call<T> {
         self.ticket.0.load(Ordering::Acquire) == ABANDONED
     }
 
+    /// Whether the caller has left: nobody hears the answer.
+    pub(crate) fn is_unheard(&self) -> bool {
+        self.reply.is_closed()
+    }
+
     /// Makes room for another request while this one waits.
     pub(crate) fn free_slot(&mut self) {
         self.slot = None;

@@ -14,8 +14,8 @@ use super::recover::Unsettled;
 use super::{Answers, Partition, answer_all, split};
 use crate::call::unknown;
 use crate::queue::message::{Change as Request, Fate, Report, Wish};
-use crate::store::{Change, Missing, Verdict};
-use crate::{Error, Item, ItemId, ItemState, Refusal};
+use crate::store::{Change, ItemHeader, Missing, Verdict};
+use crate::{Error, ItemId, ItemState, Refusal, StoreError};
 
 /// A write of changes.
 #[derive(Debug)]
@@ -94,8 +94,8 @@ impl Partition {
         let spent = match self.spent(&requests).await {
             Ok(spent) => spent,
             Err(error) => {
-                self.mark_failed(&error);
-                self.refuse_changes(requests);
+                self.read_failed(&error);
+                self.refuse_failed(requests, &error);
                 return Vec::new();
             }
         };
@@ -154,9 +154,9 @@ impl Partition {
         if max_attempts == 0 || ids.is_empty() {
             return Ok(HashSet::new());
         }
-        let items = self.store.fetch(&ids).await?;
-        let is_spent = |item: &Item| i64::from(item.attempts) >= max_attempts;
-        Ok(items.iter().filter(|item| is_spent(item)).map(|item| item.id).collect())
+        let headers = self.store.headers(&ids).await?;
+        let is_spent = |header: &&ItemHeader| i64::from(header.attempts) >= max_attempts;
+        Ok(headers.iter().filter(is_spent).map(|header| header.id).collect())
     }
 
     fn changes(&mut self, request: &Request, spent: &HashSet<ItemId>, now: Timestamp) -> Vec<Change> {
@@ -263,19 +263,19 @@ impl Partition {
     /// Requests with an id that cannot be right: nothing is changed, and the first bad id decides the answer.
     async fn judge(&mut self, requests: Vec<Request>) {
         let ids: Vec<ItemId> = requests.iter().flat_map(|request| request.ids.good.iter().copied()).collect();
-        let found = if ids.is_empty() { Ok(Vec::new()) } else { self.store.fetch(&ids).await };
-        let items = match found {
-            Ok(items) => items,
+        let headers = match self.store.headers(&ids).await {
+            Ok(headers) => headers,
             Err(error) => {
-                self.mark_failed(&error);
-                return self.refuse_changes(requests);
+                self.read_failed(&error);
+                return self.refuse_failed(requests, &error);
             }
         };
-        let items: HashMap<ItemId, Item> = items.into_iter().map(|item| (item.id, item)).collect();
+        let states: HashMap<ItemId, ItemState> =
+            headers.into_iter().map(|header| (header.id, header.state)).collect();
         let answers: Answers<Option<Timestamp>> = requests
             .into_iter()
             .map(|request| {
-                let error = self.first_error(&request, &items);
+                let error = self.first_error(&request, &states);
                 (request.call, Err(error))
             })
             .collect();
@@ -283,13 +283,12 @@ impl Partition {
         answer_all(answers);
     }
 
-    fn first_error(&self, request: &Request, items: &HashMap<ItemId, Item>) -> Error {
+    fn first_error(&self, request: &Request, states: &HashMap<ItemId, ItemState>) -> Error {
         let ends = !matches!(request.wish, Wish::Extend(_));
         let mut ended = HashSet::new();
         for id in &request.ids.good {
             let is_gone = self.dying.holds(id) || (ends && !ended.insert(*id));
-            let item = items.get(id).filter(|_| !is_gone);
-            match item.map(Item::state) {
+            match states.get(id).filter(|_| !is_gone) {
                 None | Some(ItemState::Scheduled) => return refused(*id, Missing::Item, &request.wish),
                 Some(ItemState::Ready) => return refused(*id, Missing::Lease, &request.wish),
                 Some(ItemState::Leased) => {}
@@ -303,9 +302,13 @@ impl Partition {
     }
 
     /// Nothing was changed. Unlike produces and leases these have no other partition to go to.
-    pub(super) fn undo_change(&mut self, batch: ChangeBatch, error: &crate::StoreError) {
-        let answers: Answers<_> = batch
-            .requests
+    pub(super) fn undo_change(&mut self, batch: ChangeBatch, error: &StoreError) {
+        self.refuse_failed(batch.requests, error);
+    }
+
+    /// The store failed before anything was changed.
+    fn refuse_failed(&mut self, requests: Vec<Request>, error: &StoreError) {
+        let answers: Answers<_> = requests
             .into_iter()
             .map(|request| {
                 let operation = request.wish.operation();
@@ -317,11 +320,11 @@ impl Partition {
     }
 
     /// Nobody can say any more whether it happened.
-    pub(super) fn give_up_change(&mut self, batch: ChangeBatch) {
+    pub(super) fn give_up_change(&mut self, batch: ChangeBatch, reason: &'static str) {
         self.report_changes(batch.requests.len());
         for request in batch.requests {
             let operation = request.wish.operation();
-            request.call.answer(Err(unknown(operation, "the answer of the store was lost")));
+            request.call.answer(Err(unknown(operation, reason)));
         }
     }
 
@@ -349,10 +352,15 @@ impl ChangeBatch {
         ids.collect()
     }
 
+    /// Whether all callers have left.
+    pub(super) fn is_unheard(&self) -> bool {
+        self.requests.iter().all(|request| request.call.is_unheard())
+    }
+
     /// What has become of each request, to go by what is stored now. All of its changes happened, or none.
-    pub(super) fn lost(&self, items: &HashMap<ItemId, Item>) -> Vec<Lost> {
+    pub(super) fn lost(&self, headers: &HashMap<ItemId, ItemHeader>) -> Vec<Lost> {
         let lost = |(changes, were_held): (&Vec<Change>, &bool)| {
-            let happened = changes.iter().all(|change| has_happened(change, items));
+            let happened = changes.iter().all(|change| has_happened(change, headers));
             let is_proven = changes.iter().any(|change| !matches!(change, Change::Complete { .. }));
             match (happened, is_proven || *were_held) {
                 (false, _) => Lost::DidNotHappen,
@@ -393,14 +401,14 @@ fn has_repeated(ids: &[ItemId]) -> bool {
     ids.len() > 1 && !ids.iter().all(|id| seen.insert(*id))
 }
 
-fn has_happened(change: &Change, items: &HashMap<ItemId, Item>) -> bool {
+fn has_happened(change: &Change, headers: &HashMap<ItemId, ItemHeader>) -> bool {
     match *change {
-        Change::Complete { id } => !items.contains_key(&id),
-        Change::Return { new_id, .. } => items.contains_key(&new_id),
-        Change::Schedule { id, at } => items.get(&id).is_some_and(|item| item.enqueue_at == Some(at)),
-        Change::Expire { id, at } => items.get(&id).is_some_and(|item| item.expire_deadline == at),
+        Change::Complete { id } => !headers.contains_key(&id),
+        Change::Return { new_id, .. } => headers.contains_key(&new_id),
+        Change::Schedule { id, at } => headers.get(&id).is_some_and(|item| item.enqueue_at == Some(at)),
+        Change::Expire { id, at } => headers.get(&id).is_some_and(|item| item.expire_deadline == at),
         Change::Extend { id, deadline } => {
-            items.get(&id).is_some_and(|item| item.is_leased && item.lease_deadline == Some(deadline))
+            headers.get(&id).is_some_and(|item| item.is_leased_until(deadline))
         }
     }
 }

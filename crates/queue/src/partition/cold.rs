@@ -59,14 +59,14 @@ impl Partition {
         let looked = async {
             let ready = self.store.next_ready(NonZeroUsize::MIN, now).await?;
             match ready.first() {
-                Some(first) => self.store.fetch(&[first.id]).await,
+                Some(first) => self.store.headers(&[first.id]).await,
                 None => Ok(Vec::new()),
             }
         };
         match looked.await {
-            Ok(items) => items.first().map(|item| item.created_at),
+            Ok(headers) => headers.first().map(|header| header.created_at),
             Err(error) => {
-                self.mark_failed(&error);
+                self.read_failed(&error);
                 None
             }
         }
@@ -164,7 +164,7 @@ impl Partition {
     async fn place_rest(&mut self, items: &[Item], operation: &'static str) -> Result<Vec<Placement>> {
         let lost = || unknown(operation, "the store failed and did not come back in time");
         let ids: Vec<ItemId> = items.iter().map(|item| item.id).collect();
-        let here = match self.store.fetch(&ids).await {
+        let here = match self.store.headers(&ids).await {
             Ok(here) => here,
             Err(error) => {
                 self.mark_failed(&error);
@@ -172,7 +172,7 @@ impl Partition {
                 return Err(lost());
             }
         };
-        let mut here = here.into_iter().map(|item| item.id).peekable();
+        let mut here = here.into_iter().map(|header| header.id).peekable();
         let missing: Vec<Item> =
             items.iter().filter(|item| here.next_if_eq(&item.id).is_none()).cloned().collect();
         let mut placements = match missing.is_empty() {

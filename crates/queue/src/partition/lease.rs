@@ -1,9 +1,7 @@
 //! Leases: who gets which of the first ready items.
 
-use std::collections::HashMap;
 use std::num::NonZeroUsize;
 
-use leasehold_core::Timestamp;
 use metrics::{counter, histogram};
 
 use super::recover::Unsettled;
@@ -12,7 +10,7 @@ use super::{Answers, Partition, answer_all, count, split};
 use crate::call::{Slot, unknown};
 use crate::queue::message::{Lease, Report};
 use crate::reply::{Leased, Room};
-use crate::store::{Pick, Ready};
+use crate::store::{ItemHeader, Pick, Ready};
 use crate::{Error, Item, ItemId};
 
 /// A write of leases.
@@ -20,6 +18,8 @@ use crate::{Error, Item, ItemId};
 pub(super) struct LeaseBatch {
     leases: Vec<Lease>,
     pub(super) picks: Vec<Pick>,
+    /// Of each pick, what it takes in an answer.
+    sizes: Vec<usize>,
     seats: Seats,
 }
 
@@ -33,12 +33,24 @@ pub(super) struct Seats {
 }
 
 impl LeaseBatch {
-    /// Those of the items found that have the lease this write gives.
-    pub(super) fn leased_of(&self, items: Vec<Item>) -> Vec<Item> {
-        let deadlines: HashMap<ItemId, Timestamp> =
-            self.picks.iter().map(|pick| (pick.id, pick.deadline)).collect();
-        let is_ours = |item: &Item| item.is_leased && item.lease_deadline.as_ref() == deadlines.get(&item.id);
-        items.into_iter().filter(is_ours).collect()
+    /// Whether all callers have left.
+    pub(super) fn is_unheard(&self) -> bool {
+        self.leases.iter().all(|lease| lease.call.is_unheard())
+    }
+
+    /// Those of the picks that have the lease this write gives and whose callers wait, each with what it takes in an
+    /// answer. The headers are those of the picks that were found, in their order.
+    pub(super) fn leased_of(&self, headers: Vec<ItemHeader>) -> Vec<(ItemId, usize)> {
+        let mut headers = headers.into_iter().peekable();
+        let mut leased = Vec::new();
+        for ((pick, request), size) in self.picks.iter().zip(&self.seats.shares).zip(&self.sizes) {
+            let found = headers.next_if(|header| header.id == pick.id);
+            let is_ours = found.is_some_and(|header| header.is_leased_until(pick.deadline));
+            if is_ours && !self.leases[*request].call.is_unheard() {
+                leased.push((pick.id, *size));
+            }
+        }
+        leased
     }
 }
 
@@ -79,7 +91,8 @@ impl Partition {
             let timeout = leases[*request].lease_timeout.unwrap_or(lease_timeout);
             Pick { id: ready.id, deadline: now.saturating_add(timeout) }
         });
-        let batch = LeaseBatch { picks: picks.collect(), leases, seats };
+        let sizes = ready.iter().take(seats.shares.len()).map(Ready::answer_bytes).collect();
+        let batch = LeaseBatch { picks: picks.collect(), sizes, leases, seats };
         match self.store.lease(&batch.picks).await {
             Ok(items) => {
                 self.strikes = 0;
@@ -165,19 +178,24 @@ impl Partition {
     }
 
     /// Nobody can say any more whether it happened.
-    pub(super) fn give_up_lease(&mut self, batch: LeaseBatch) {
+    pub(super) fn give_up_lease(&mut self, batch: LeaseBatch, reason: &'static str) {
         let mut report = Report::default();
-        let answers = self.answer_unknown(batch.leases, &mut report);
+        let answers = self.answer_unknown(batch.leases, reason, &mut report);
         self.report(report);
         answer_all(answers);
     }
 
-    pub(super) fn answer_unknown(&mut self, leases: Vec<Lease>, report: &mut Report) -> Answers<Leased> {
+    pub(super) fn answer_unknown(
+        &mut self,
+        leases: Vec<Lease>,
+        reason: &'static str,
+        report: &mut Report,
+    ) -> Answers<Leased> {
         let mut answers = Vec::with_capacity(leases.len());
         for lease in leases {
             report.told.settled += lease.charged;
             report.released.push((lease.client_id, lease.call.number));
-            answers.push((lease.call, Err(unknown("lease", "another server had the partition meanwhile"))));
+            answers.push((lease.call, Err(unknown("lease", reason))));
         }
         answers
     }

@@ -85,8 +85,8 @@ pub(crate) struct Partition {
     rest_until: Option<Instant>,
     dying: Dying,
     held: Held,
-    /// Writes of which nobody knows yet whether they happened.
-    unsettled: Vec<Unsettled>,
+    /// Writes whose outcome is unknown, each with how often it could not be settled.
+    unsettled: Vec<(Unsettled, u32)>,
     totals: Totals,
     asked: Asked,
 }
@@ -281,6 +281,16 @@ impl Partition {
         let message = chain(error);
         tracing::warn!(queue = %self.id.queue, partition = self.id.number, error = %message, "partition is failing");
         self.remember_error(message);
+    }
+
+    /// A read that only serves a caller failed: that says nothing about what can be written.
+    fn read_failed(&mut self, error: &StoreError) {
+        if matches!(error, StoreError::Fenced { .. }) {
+            self.mark_failed(error);
+            return self.report(Report::default());
+        }
+        let error: &dyn std::error::Error = error;
+        tracing::warn!(queue = %self.id.queue, partition = self.id.number, error, "a partition could not be read");
     }
 
     fn remember_error(&mut self, message: String) {

@@ -38,6 +38,12 @@ impl ProduceBatch {
     pub(super) fn witness(&self) -> ItemId {
         self.items[0].id
     }
+
+    /// Whether all callers have left.
+    pub(super) fn is_unheard(&self) -> bool {
+        self.produces.iter().all(|produce| produce.call.is_unheard())
+            && self.leases.iter().all(|lease| lease.call.is_unheard())
+    }
 }
 
 impl Partition {
@@ -158,14 +164,14 @@ impl Partition {
     }
 
     /// Nobody can say any more whether it happened.
-    pub(super) fn give_up_produce(&mut self, batch: ProduceBatch) {
+    pub(super) fn give_up_produce(&mut self, batch: ProduceBatch, reason: &'static str) {
         let ProduceBatch { produces, leases, .. } = batch;
         let mut report =
             Report { told: arrived(&produces), produces_done: produces.len(), ..Report::default() };
-        let leased = self.answer_unknown(leases, &mut report);
+        let leased = self.answer_unknown(leases, reason, &mut report);
         self.report(report);
         for produce in produces {
-            produce.call.answer(Err(unknown("produce", "another server had the partition meanwhile")));
+            produce.call.answer(Err(unknown("produce", reason)));
         }
         answer_all(leased);
     }

@@ -1,8 +1,9 @@
 //! What happens when the store fails, and when it is back.
 //!
 //! A write that failed surely is undone: nothing happened. One that may have happened is settled by opening the
-//! partition anew, which keeps it from happening later, and by looking at the ids it was about. If another had the
-//! partition meanwhile the look tells nothing, and the outcome is answered as unknown.
+//! partition again, which keeps it from happening later, and by reading the headers of the items it was about. The
+//! outcome is answered as unknown if another server had the partition meanwhile, because the headers then prove nothing,
+//! and if the headers cannot be read.
 
 use std::collections::HashMap;
 
@@ -12,8 +13,16 @@ use super::health::Health;
 use super::lease::LeaseBatch;
 use super::produce::ProduceBatch;
 use crate::queue::message::Report;
-use crate::store::{Result, StoreError, Verdict};
+use crate::store::{ItemHeader, Result, StoreError, Verdict};
 use crate::{Item, ItemId};
+
+/// How often a write is tried to be settled. Then its callers get an unknown outcome and the partition goes on: one write
+/// must not keep it from serving.
+const SETTLE_TRIES: u32 = 3;
+/// How many bytes of contents are read at once to settle a lease.
+const FETCH_BYTES: usize = 4 << 20;
+const OTHER_OWNER: &str = "another server had the partition meanwhile";
+const LOST: &str = "the answer of the store was lost";
 
 /// A write that may have happened.
 #[derive(Debug)]
@@ -21,6 +30,17 @@ pub(super) enum Unsettled {
     Produce(ProduceBatch),
     Lease(LeaseBatch),
     Change(ChangeBatch),
+}
+
+impl Unsettled {
+    /// Whether all callers have left.
+    fn is_unheard(&self) -> bool {
+        match self {
+            Unsettled::Produce(batch) => batch.is_unheard(),
+            Unsettled::Lease(batch) => batch.is_unheard(),
+            Unsettled::Change(batch) => batch.is_unheard(),
+        }
+    }
 }
 
 impl Partition {
@@ -32,7 +52,7 @@ impl Partition {
         if matches!(error, StoreError::Indeterminate { .. }) {
             // The router must send nothing here while nobody knows how long this takes.
             self.report(Report::default());
-            self.unsettled.push(write);
+            self.unsettled.push((write, 0));
             if self.strikes == 1 {
                 self.recover().await;
             }
@@ -66,14 +86,25 @@ impl Partition {
             // Whoever had the partition may have been told of changes that we were not.
             self.info = self.links.record.read_again().await;
         }
-        while let Some(write) = self.unsettled.pop() {
-            if let Err((error, write)) = self.settle(write).await {
-                self.unsettled.push(write);
-                if matches!(error, StoreError::Fenced { .. }) {
-                    self.give_up_unsettled();
-                }
-                return Err(error);
+        while let Some((write, tries)) = self.unsettled.pop() {
+            // What it did, if anything, was read by the open.
+            if write.is_unheard() {
+                self.give_up(write, LOST);
+                continue;
             }
+            let Err((error, write)) = self.settle(write).await else { continue };
+            let is_fenced = matches!(error, StoreError::Fenced { .. });
+            if !is_fenced && tries + 1 >= SETTLE_TRIES {
+                let error: &dyn std::error::Error = &error;
+                tracing::warn!(queue = %self.id.queue, partition = self.id.number, error, "the outcome of a write stays unknown");
+                self.give_up(write, LOST);
+                continue;
+            }
+            self.unsettled.push((write, tries + 1));
+            if is_fenced {
+                self.give_up_unsettled();
+            }
+            return Err(error);
         }
         Ok(opened.is_unbroken)
     }
@@ -81,12 +112,16 @@ impl Partition {
     /// Another was the owner since. It may have leased, completed or returned the very items that a write of ours was
     /// about, so nothing that is found tells whether that write happened.
     fn give_up_unsettled(&mut self) {
-        for write in std::mem::take(&mut self.unsettled) {
-            match write {
-                Unsettled::Produce(batch) => self.give_up_produce(batch),
-                Unsettled::Lease(batch) => self.give_up_lease(batch),
-                Unsettled::Change(batch) => self.give_up_change(batch),
-            }
+        for (write, _) in std::mem::take(&mut self.unsettled) {
+            self.give_up(write, OTHER_OWNER);
+        }
+    }
+
+    fn give_up(&mut self, write: Unsettled, reason: &'static str) {
+        match write {
+            Unsettled::Produce(batch) => self.give_up_produce(batch, reason),
+            Unsettled::Lease(batch) => self.give_up_lease(batch, reason),
+            Unsettled::Change(batch) => self.give_up_change(batch, reason),
         }
     }
 
@@ -96,30 +131,49 @@ impl Partition {
             Unsettled::Lease(batch) => batch.picks.iter().map(|pick| pick.id).collect(),
             Unsettled::Change(batch) => batch.ids(),
         };
-        let items = match self.store.fetch(&ids).await {
-            Ok(items) => items,
+        let headers = match self.store.headers(&ids).await {
+            Ok(headers) => headers,
             Err(error) => return Err((error, write)),
         };
         match write {
-            Unsettled::Produce(batch) if items.is_empty() => self.undo_produce(batch),
+            Unsettled::Produce(batch) if headers.is_empty() => self.undo_produce(batch),
             Unsettled::Produce(batch) => self.settle_produce(batch),
-            Unsettled::Lease(batch) => {
-                let leased = batch.leased_of(items);
-                self.settle_lease(batch, leased);
-            }
-            Unsettled::Change(batch) => self.settle_lost_change(batch, items).await,
+            Unsettled::Lease(batch) => match self.contents(batch.leased_of(headers)).await {
+                Ok(leased) => self.settle_lease(batch, leased),
+                Err(error) => return Err((error, Unsettled::Lease(batch))),
+            },
+            Unsettled::Change(batch) => self.settle_lost_change(batch, headers).await,
         }
         Ok(())
     }
 
-    async fn settle_lost_change(&mut self, mut batch: ChangeBatch, items: Vec<Item>) {
-        let items: HashMap<ItemId, Item> = items.into_iter().map(|item| (item.id, item)).collect();
-        let mut lost = batch.lost(&items);
+    /// Items of these sizes, a few megabytes at a time.
+    async fn contents(&mut self, items: Vec<(ItemId, usize)>) -> Result<Vec<Item>> {
+        let mut contents = Vec::with_capacity(items.len());
+        let mut rest = items.as_slice();
+        while !rest.is_empty() {
+            let mut bytes = 0_usize;
+            let fits = |(_, size): &&(ItemId, usize)| {
+                bytes = bytes.saturating_add(*size);
+                bytes <= FETCH_BYTES
+            };
+            let (page, later) = rest.split_at(rest.iter().take_while(fits).count().max(1));
+            let ids: Vec<ItemId> = page.iter().map(|(id, _)| *id).collect();
+            contents.extend(self.store.fetch(&ids).await?);
+            rest = later;
+        }
+        Ok(contents)
+    }
+
+    async fn settle_lost_change(&mut self, mut batch: ChangeBatch, headers: Vec<ItemHeader>) {
+        let headers: HashMap<ItemId, ItemHeader> =
+            headers.into_iter().map(|header| (header.id, header)).collect();
+        let mut lost = batch.lost(&headers);
         let undone = batch.split_off(&mut lost, Lost::DidNotHappen);
         let unknown = batch.split_off(&mut lost, Lost::Unknown);
-        let source: Box<dyn std::error::Error + Send + Sync> = "the answer of the store was lost".into();
+        let source: Box<dyn std::error::Error + Send + Sync> = LOST.into();
         self.undo_change(undone, &StoreError::Unavailable { operation: "change", source });
-        self.give_up_change(unknown);
+        self.give_up_change(unknown, LOST);
         let verdicts = vec![Verdict::Done; batch.len()];
         self.settle_change(batch, verdicts).await;
     }

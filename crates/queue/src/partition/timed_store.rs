@@ -10,10 +10,13 @@ use leasehold_core::Timestamp;
 use metrics::{counter, histogram};
 
 use crate::store::{
-    Change, Cleared, Deadlines, Due, Opened, Pick, Placement, Ready, Removed, Result, StoreError, StoreStats,
-    Verdict, WriteMax,
+    Change, Cleared, Deadlines, Due, ItemHeader, Opened, Pick, Placement, Ready, Removed, Result, StoreError,
+    StoreStats, Verdict, WriteMax,
 };
 use crate::{Item, ItemId, PartitionStore};
+
+/// Headers read in one call.
+const HEADERS_LEN: usize = 1_000;
 
 pub(super) struct TimedStore {
     store: Box<dyn PartitionStore>,
@@ -64,6 +67,15 @@ impl TimedStore {
 
     pub(super) async fn requeue(&mut self, moves: &[(ItemId, ItemId)]) -> Result<Vec<ItemId>> {
         write(self.timeout, "requeue", self.store.requeue(moves)).await
+    }
+
+    /// In pages: each has the time of a call.
+    pub(super) async fn headers(&mut self, ids: &[ItemId]) -> Result<Vec<ItemHeader>> {
+        let mut headers = Vec::with_capacity(ids.len());
+        for page in ids.chunks(HEADERS_LEN) {
+            headers.extend(read(self.timeout, "headers", self.store.headers(page)).await?);
+        }
+        Ok(headers)
     }
 
     pub(super) async fn fetch(&mut self, ids: &[ItemId]) -> Result<Vec<Item>> {

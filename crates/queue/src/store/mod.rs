@@ -28,8 +28,8 @@ use crate::{Item, ItemId, Namespace, QueueInfo, QueueName};
 
 pub use error::{Result, StoreError};
 pub use outcome::{
-    Change, Cleared, Counts, Deadlines, Dropped, Due, DueAction, LastOwner, Missing, Opened, Pick, Placement,
-    Ready, Removed, StoreStats, Verdict,
+    Change, Cleared, Counts, Deadlines, Dropped, Due, DueAction, ItemHeader, LastOwner, Missing, Opened,
+    Pick, Placement, Ready, Removed, StoreStats, Verdict,
 };
 pub use write_max::WriteMax;
 
@@ -133,6 +133,13 @@ pub trait PartitionStore: Send + 'static {
     /// # Errors
     /// As [`produce`](Self::produce).
     async fn requeue(&mut self, moves: &[(ItemId, ItemId)]) -> Result<Vec<ItemId>>;
+
+    /// The items with these ids that are here, in the order asked, without their contents, which are not read. What it
+    /// answers was so while the caller was the owner.
+    ///
+    /// # Errors
+    /// As [`fetch`](Self::fetch).
+    async fn headers(&mut self, ids: &[ItemId]) -> Result<Vec<ItemHeader>>;
 
     /// The items with these ids that are here, in the order asked. What it answers was so while the caller was the
     /// owner.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use leasehold_core::Timestamp;
 
-use crate::{Item, ItemId};
+use crate::{Item, ItemId, ItemState};
 
 /// What a partition held when it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,6 +83,32 @@ impl Ready {
     /// What it takes in an answer.
     pub(crate) fn answer_bytes(&self) -> usize {
         size_of::<Item>() + self.bytes as usize
+    }
+}
+
+/// An item without its content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ItemHeader {
+    /// Which.
+    pub id: ItemId,
+    /// What it is.
+    pub state: ItemState,
+    /// As [`Item::lease_deadline`].
+    pub lease_deadline: Option<Timestamp>,
+    /// As [`Item::expire_deadline`].
+    pub expire_deadline: Timestamp,
+    /// As [`Item::enqueue_at`].
+    pub enqueue_at: Option<Timestamp>,
+    /// As [`Item::created_at`].
+    pub created_at: Timestamp,
+    /// As [`Item::attempts`].
+    pub attempts: i32,
+}
+
+impl ItemHeader {
+    /// Whether it has this very lease.
+    pub(crate) fn is_leased_until(&self, deadline: Timestamp) -> bool {
+        self.state == ItemState::Leased && self.lease_deadline == Some(deadline)
     }
 }
 

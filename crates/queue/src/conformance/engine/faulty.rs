@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use leasehold_core::Timestamp;
@@ -10,8 +11,8 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::store::{
-    Change, Cleared, Deadlines, Dropped, Due, LastOwner, Opened, PartitionId, Pick, Placement, Ready,
-    Removed, Result, StatsAnswer, StoreError, Verdict, WriteMax,
+    Change, Cleared, Deadlines, Dropped, Due, ItemHeader, LastOwner, Opened, PartitionId, Pick, Placement,
+    Ready, Removed, Result, StatsAnswer, StoreError, Verdict, WriteMax,
 };
 use crate::{Item, ItemId, PartitionStore, Store};
 
@@ -49,6 +50,8 @@ pub struct Faults {
     rules: Arc<Mutex<Vec<Rule>>>,
     calls: Arc<Mutex<HashMap<&'static str, usize>>>,
     released: Arc<Notify>,
+    /// Bytes of contents that were read.
+    contents: Arc<AtomicUsize>,
 }
 
 impl Faults {
@@ -93,6 +96,17 @@ impl Faults {
     /// How often the operation was called since the last time this was asked.
     pub fn take_calls(&self, operation: &str) -> usize {
         self.calls.lock().remove(operation).unwrap_or(0)
+    }
+
+    /// How many bytes of contents were read since the last time this was asked.
+    pub fn take_contents(&self) -> usize {
+        self.contents.swap(0, Ordering::Relaxed)
+    }
+
+    fn read(&self, items: Result<Vec<Item>>) -> Result<Vec<Item>> {
+        let bytes = items.iter().flatten().map(Item::content_bytes).sum();
+        self.contents.fetch_add(bytes, Ordering::Relaxed);
+        items
     }
 
     fn next(&self, operation: &'static str, partition: u32) -> Option<Fault> {
@@ -209,7 +223,8 @@ impl PartitionStore for FaultyPartition {
     }
 
     async fn lease(&mut self, picks: &[Pick]) -> Result<Vec<Item>> {
-        faulty!(self, "lease", self.store.lease(picks))
+        let leased = faulty!(self, "lease", self.store.lease(picks));
+        self.gate.faults.read(leased)
     }
 
     async fn change(&mut self, requests: &[&[Change]]) -> Result<Vec<Verdict>> {
@@ -224,8 +239,13 @@ impl PartitionStore for FaultyPartition {
         faulty!(self, "requeue", self.store.requeue(moves))
     }
 
+    async fn headers(&mut self, ids: &[ItemId]) -> Result<Vec<ItemHeader>> {
+        faulty!(self, "headers", self.store.headers(ids))
+    }
+
     async fn fetch(&mut self, ids: &[ItemId]) -> Result<Vec<Item>> {
-        faulty!(self, "fetch", self.store.fetch(ids))
+        let items = faulty!(self, "fetch", self.store.fetch(ids));
+        self.gate.faults.read(items)
     }
 
     async fn remove(&mut self, ids: &[ItemId]) -> Result<Removed> {
@@ -237,7 +257,8 @@ impl PartitionStore for FaultyPartition {
     }
 
     async fn list(&mut self, scheduled: bool, pivot: ItemId, limit: usize) -> Result<Vec<Item>> {
-        faulty!(self, "list", self.store.list(scheduled, pivot, limit))
+        let items = faulty!(self, "list", self.store.list(scheduled, pivot, limit));
+        self.gate.faults.read(items)
     }
 
     async fn deadlines(&mut self) -> Result<Deadlines> {

@@ -72,9 +72,9 @@ pub async fn random_work_over_a_failing_store_keeps_every_promise(served: &mut S
 fn break_something(served: &Served, dice: &mut Dice) {
     let faults = [Fault::Unavailable, Fault::LostAnswer, Fault::LostRequest];
     let operations =
-        ["produce", "lease", "change", "requeue", "remove", "fetch", "next_ready", "due", "open"];
+        ["produce", "lease", "change", "requeue", "remove", "fetch", "headers", "next_ready", "due", "open"];
     let fault = faults[dice.roll(3) as usize];
-    let operation = operations[dice.roll(9) as usize];
+    let operation = operations[dice.roll(10) as usize];
     // A store in which everything fails proves nothing.
     if served.faults.len() < 4 {
         served.faults.once(operation, fault);

@@ -12,6 +12,7 @@ pub mod leases;
 pub mod management;
 pub mod model;
 pub mod order;
+pub mod settling;
 pub mod takeovers;
 
 mod dice;
@@ -141,6 +142,10 @@ macro_rules! queue_conformance {
             takeovers: update_through_another_server_counts_after_a_reload,
             takeovers: update_through_another_server_counts_after_a_takeover,
             takeovers: import_is_not_repeated_when_another_server_completed_it,
+            settling: lost_answer_about_large_items_is_settled_without_reading_them,
+            settling: refusal_beside_large_items_reads_none_of_them,
+            settling: write_that_cannot_be_settled_is_unknown_and_the_partition_goes_on,
+            settling: write_that_nobody_waits_for_is_not_settled,
             failures: lifecycle_goes_on_after_a_failure,
             failures: lost_answers_of_cold_requests_are_settled,
             failures: slow_partition_does_not_block_its_neighbours,

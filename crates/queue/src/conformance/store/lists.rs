@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::line::{Line, at};
 use crate::conformance::Start;
-use crate::store::{Counts, Pick};
+use crate::store::{Counts, ItemHeader, Pick};
 use crate::{Item, ItemId};
 
 /// Inclusive, or from the next one if the pivot is not stored.
@@ -35,6 +35,28 @@ pub async fn scheduled_items_have_their_own_list(start: Start) {
     assert_eq!(ids(line.owner.list(true, ItemId::MIN, 9).await.expect("list")), [late, early]);
     assert_eq!(ids(line.owner.list(true, early, 9).await.expect("list")), [early]);
     assert_eq!(ids(line.owner.list(false, ItemId::MIN, 9).await.expect("list")), [ready]);
+}
+
+/// In the order asked, without those that are not here.
+pub async fn headers_are_those_of_the_items(start: Start) {
+    let mut line = Line::start(start).await;
+    let ready = line.produced(&["ready"]).await[0];
+    let scheduled = line.scheduled("scheduled", 30).await;
+    let leased = line.leased("leased").await;
+    let asked = [leased, line.id(), scheduled, ready];
+    let items = line.owner.fetch(&asked).await.expect("fetch");
+    let of = |item: &Item| ItemHeader {
+        id: item.id,
+        state: item.state(),
+        lease_deadline: item.lease_deadline,
+        expire_deadline: item.expire_deadline,
+        enqueue_at: item.enqueue_at,
+        created_at: item.created_at,
+        attempts: item.attempts,
+    };
+    let headers = line.owner.headers(&asked).await.expect("headers");
+    assert_eq!(headers, items.iter().map(of).collect::<Vec<_>>());
+    assert_eq!(headers.iter().map(|header| header.id).collect::<Vec<_>>(), [leased, scheduled, ready]);
 }
 
 /// Means over what they are about, zero over nothing.

@@ -73,6 +73,7 @@ macro_rules! store_conformance {
             lifecycle: clear_goes_on_where_it_stopped,
             lists: list_starts_at_the_pivot,
             lists: scheduled_items_have_their_own_list,
+            lists: headers_are_those_of_the_items,
             lists: counts_and_ages_are_true,
             ownership: second_owner_fences_the_first,
             ownership: owner_may_open_again,

@@ -70,9 +70,11 @@ pub async fn ousted_owner_fetches_nothing(start: Start) {
     let mut second = line.store().partition(&Line::partition());
     second.open().await.expect("take over");
     fenced(line.owner.fetch(&[unknown]).await);
+    fenced(line.owner.headers(&[unknown]).await);
     line.owner.open().await.expect("take back");
     second.open().await.expect("take over");
     fenced(line.owner.fetch(&ids).await);
+    fenced(line.owner.headers(&ids).await);
     assert_eq!(second.fetch(&ids).await.expect("fetch").len(), 1);
 }
 

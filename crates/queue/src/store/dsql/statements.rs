@@ -72,7 +72,6 @@ pub(super) fn all() -> Statements {
             ],
             1,
         ),
-        states: read(include_str!("sql/states.sql")),
         requeue: write(&[include_str!("sql/requeue.sql")], 1),
         remove: write(
             &[
@@ -90,6 +89,7 @@ pub(super) fn all() -> Statements {
             ],
             1,
         ),
+        headers: read(include_str!("sql/headers.sql")),
         fetch: read(include_str!("sql/fetch.sql")),
         list: read(include_str!("sql/list.sql")),
         list_scheduled: read(include_str!("sql/list_scheduled.sql")),

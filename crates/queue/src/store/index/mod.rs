@@ -16,7 +16,7 @@ use leasehold_core::Timestamp;
 
 use sorted::SortedSet;
 
-use super::{Cleared, Counts, Deadlines, Pick, Placement, Ready, Removed, StoreStats};
+use super::{Cleared, Counts, Deadlines, ItemHeader, Pick, Placement, Ready, Removed, StoreStats};
 use crate::{Item, ItemId, ItemState, is_past};
 
 /// Items that one step of a clear looks at.
@@ -77,6 +77,18 @@ impl Header {
 
     pub(crate) fn enqueue_at(&self) -> Option<Timestamp> {
         (self.state == ItemState::Scheduled).then_some(self.when)
+    }
+
+    fn with_id(&self, id: ItemId) -> ItemHeader {
+        ItemHeader {
+            id,
+            state: self.state,
+            lease_deadline: self.lease_deadline(),
+            expire_deadline: self.expire_deadline,
+            enqueue_at: self.enqueue_at(),
+            created_at: self.created_at,
+            attempts: self.attempts,
+        }
     }
 
     /// Puts what may have changed into an item.
@@ -158,6 +170,10 @@ impl<C> Index<C> {
 
     pub(crate) fn header(&self, id: ItemId) -> Option<Header> {
         self.entries.get(&id).map(|entry| entry.header)
+    }
+
+    pub(crate) fn headers(&self, ids: &[ItemId]) -> Vec<ItemHeader> {
+        ids.iter().filter_map(|id| Some(self.header(*id)?.with_id(*id))).collect()
     }
 
     pub(crate) fn content(&self, id: ItemId) -> Option<(&Header, &C)> {

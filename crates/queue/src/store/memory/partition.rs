@@ -11,8 +11,8 @@ use parking_lot::Mutex;
 
 use crate::store::index::{Header, Index};
 use crate::store::{
-    Change, Cleared, Deadlines, Due, Opened, PartitionId, PartitionStore, Pick, Placement, Ready, Removed,
-    Result, StatsAnswer, StoreError, Verdict, WriteMax,
+    Change, Cleared, Deadlines, Due, ItemHeader, Opened, PartitionId, PartitionStore, Pick, Placement, Ready,
+    Removed, Result, StatsAnswer, StoreError, Verdict, WriteMax,
 };
 use crate::{Item, ItemId};
 
@@ -169,6 +169,10 @@ impl PartitionStore for MemoryPartition {
 
     async fn requeue(&mut self, moves: &[(ItemId, ItemId)]) -> Result<Vec<ItemId>> {
         self.write(|index| index.requeue(moves).into_iter().map(|(_, new_id)| new_id).collect())
+    }
+
+    async fn headers(&mut self, ids: &[ItemId]) -> Result<Vec<ItemHeader>> {
+        self.read(|index| index.headers(ids))
     }
 
     async fn fetch(&mut self, ids: &[ItemId]) -> Result<Vec<Item>> {

@@ -3,18 +3,18 @@
 use std::collections::HashMap;
 
 use leasehold_core::Timestamp;
-use leasehold_txn::Pipeline;
 use leasehold_txn::tokio_postgres::Row;
 use leasehold_txn::tokio_postgres::types::Type;
 
 use super::errors::{column, in_part, too_large, unavailable};
 use super::fates::{End, Fate, Fates};
 use super::item_row;
+use super::list;
 use super::operations::CHANGE;
 use super::partition::PostgresPartition;
 use super::values::{IdText, Instant, count};
+use crate::ItemId;
 use crate::store::{Change, Result, Verdict};
-use crate::{ItemId, ItemState};
 
 /// How often the items may turn out to be others than they were a moment before. The owner alone writes them, so once is
 /// what happens when a request names an item that is not leased; more is somebody else's doing.
@@ -56,7 +56,9 @@ async fn change_some(partition: &mut PostgresPartition, requests: &[&[Change]]) 
         if fates.items.is_empty() || apply(partition, &fates).await? {
             return Ok(fates.verdicts);
         }
-        let states = states(partition, requests).await?;
+        let ids: Vec<_> = requests.iter().copied().flatten().map(Change::id).collect();
+        let headers = list::headers(partition, &ids).await?;
+        let states: HashMap<_, _> = headers.into_iter().map(|header| (header.id, header.state)).collect();
         fates = Fates::judge(requests, |id| states.get(&id).copied());
     }
     Err(unavailable(CHANGE, "the items change under their owner: something else writes to the table"))
@@ -142,40 +144,4 @@ fn note(partition: &mut PostgresPartition, fates: &Fates, rows: &[Row]) -> Resul
     ready.sort_unstable_by_key(|(ready, _)| ready.id);
     ready.iter().for_each(|(ready, expire_deadline)| partition.window.enter(*ready, *expire_deadline));
     Ok(())
-}
-
-async fn states(
-    partition: &mut PostgresPartition,
-    requests: &[&[Change]],
-) -> Result<HashMap<ItemId, ItemState>> {
-    let ids: Vec<_> = requests.iter().copied().flatten().map(|change| IdText(change.id())).collect();
-    let (place, epoch, len) = (partition.place.clone(), partition.epoch()?, count(ids.len()));
-    let queue = place.queue();
-    let values = [
-        (&queue as _, Type::TEXT),
-        (&place.number as _, Type::INT8),
-        (&epoch as _, Type::INT8),
-        (&ids as _, Type::TEXT_ARRAY),
-        (&len as _, Type::INT8),
-    ];
-    let script = &place.statements.states;
-    let rows = script.answer(place.run(Pipeline::read(CHANGE, &script.steps(&values)), CHANGE).await?);
-    let mut states = HashMap::with_capacity(rows.len());
-    for row in &rows {
-        if !column::<bool>(row, "owned")? {
-            return Err(partition.place.fenced());
-        }
-        if let Some(id) = column::<Option<IdText>>(row, "id")? {
-            states.insert(id.0, state(row)?);
-        }
-    }
-    Ok(states)
-}
-
-fn state(row: &Row) -> Result<ItemState> {
-    Ok(match (column(row, "is_scheduled")?, column(row, "is_leased")?) {
-        (true, _) => ItemState::Scheduled,
-        (false, true) => ItemState::Leased,
-        (false, false) => ItemState::Ready,
-    })
 }

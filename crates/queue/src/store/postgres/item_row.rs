@@ -7,8 +7,8 @@ use leasehold_txn::tokio_postgres::types::FromSql;
 
 use super::errors::{column, unusable};
 use super::values::{IdText, Instant};
-use crate::Item;
-use crate::store::{Ready, Result};
+use crate::store::{ItemHeader, Ready, Result};
+use crate::{Item, ItemState};
 
 /// The item in a row of the columns that `statements.rs` lists. NULL stands for empty in what Querator wrote.
 pub(super) fn item(row: &Row) -> Result<Item> {
@@ -33,6 +33,26 @@ pub(super) fn item(row: &Row) -> Result<Item> {
 
 pub(super) fn items(rows: &[Row]) -> Result<Vec<Item>> {
     rows.iter().map(item).collect()
+}
+
+/// The header in a row of `headers.sql`.
+pub(super) fn header(row: &Row) -> Result<ItemHeader> {
+    let at = |name| column::<Option<Instant>>(row, name).map(|at| at.map(|at| at.0));
+    let enqueue_at = at("enqueue_at")?;
+    let state = match (enqueue_at, column(row, "is_leased")?) {
+        (Some(_), _) => ItemState::Scheduled,
+        (None, true) => ItemState::Leased,
+        (None, false) => ItemState::Ready,
+    };
+    Ok(ItemHeader {
+        id: column::<IdText>(row, "id")?.0,
+        state,
+        lease_deadline: at("lease_deadline")?,
+        expire_deadline: column::<Instant>(row, "expire_deadline")?.0,
+        enqueue_at,
+        created_at: column::<Instant>(row, "created_at")?.0,
+        attempts: column(row, "attempts")?,
+    })
 }
 
 /// A ready item and its expire deadline, of statements that tell of those alone.

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use leasehold_txn::tokio_postgres::types::Type;
 
 use super::item_row;
-use super::operations::{FETCH, LIST};
+use super::operations::{FETCH, HEADERS, LIST};
 use super::partition::PostgresPartition;
 use super::script::Script;
 use super::statements::Statements;
 use super::values::{IdText, count};
-use crate::store::Result;
+use crate::store::{ItemHeader, Result};
 use crate::{Item, ItemId};
 
 pub(super) async fn fetch(partition: &mut PostgresPartition, ids: &[ItemId]) -> Result<Vec<Item>> {
@@ -21,6 +21,17 @@ pub(super) async fn fetch(partition: &mut PostgresPartition, ids: &[ItemId]) -> 
     let found: HashMap<ItemId, Item> =
         item_row::items(&rows)?.into_iter().map(|item| (item.id, item)).collect();
     Ok(ids.iter().filter_map(|id| found.get(id).cloned()).collect())
+}
+
+pub(super) async fn headers(partition: &mut PostgresPartition, ids: &[ItemId]) -> Result<Vec<ItemHeader>> {
+    let texts: Vec<_> = ids.iter().map(|id| IdText(*id)).collect();
+    let len = count(texts.len());
+    let values = [(&texts as _, Type::TEXT_ARRAY), (&len as _, Type::INT8)];
+    let rows = partition.read_owned(HEADERS, |statements| &statements.headers, &values).await?;
+    let found: Result<HashMap<ItemId, ItemHeader>> =
+        rows.iter().map(|row| item_row::header(row).map(|header| (header.id, header))).collect();
+    let found = found?;
+    Ok(ids.iter().filter_map(|id| found.get(id).copied()).collect())
 }
 
 pub(super) async fn list(

@@ -10,6 +10,7 @@ pub(in crate::store) const LEASE: Operation = Operation::new("queue.lease");
 pub(in crate::store) const CHANGE: Operation = Operation::new("queue.change");
 pub(in crate::store) const DUE: Operation = Operation::new("queue.due");
 pub(in crate::store) const REQUEUE: Operation = Operation::new("queue.requeue");
+pub(in crate::store) const HEADERS: Operation = Operation::new("queue.headers");
 pub(in crate::store) const FETCH: Operation = Operation::new("queue.fetch");
 pub(in crate::store) const REMOVE: Operation = Operation::new("queue.remove");
 pub(in crate::store) const CLEAR: Operation = Operation::new("queue.clear");

@@ -17,8 +17,8 @@ use super::upkeep::Upkeep;
 use super::window::Window;
 use super::{change, due, lease, list, open, produce, remove, requeue, stats};
 use crate::store::{
-    Change, Cleared, Deadlines, Due, Opened, PartitionStore, Pick, Placement, Ready, Removed, Result,
-    StatsAnswer, StoreError, Verdict, WriteMax,
+    Change, Cleared, Deadlines, Due, ItemHeader, Opened, PartitionStore, Pick, Placement, Ready, Removed,
+    Result, StatsAnswer, StoreError, Verdict, WriteMax,
 };
 use crate::{Item, ItemId};
 
@@ -137,6 +137,10 @@ impl PartitionStore for PostgresPartition {
 
     async fn requeue(&mut self, moves: &[(ItemId, ItemId)]) -> Result<Vec<ItemId>> {
         requeue::requeue(self, moves).await
+    }
+
+    async fn headers(&mut self, ids: &[ItemId]) -> Result<Vec<ItemHeader>> {
+        list::headers(self, ids).await
     }
 
     async fn fetch(&mut self, ids: &[ItemId]) -> Result<Vec<Item>> {
