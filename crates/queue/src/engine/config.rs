@@ -36,6 +36,11 @@ pub struct Config {
     pub waiting_max: usize,
     /// How many bytes of items of one queue may wait to be stored.
     pub waiting_bytes_max: usize,
+    /// How many bytes of items one write of a partition holds, and the leases it answers; at least one request, however
+    /// large. A write that does not end within `storage_timeout` is cut, so it must fit on a slow disk or link: 4 MiB
+    /// take two seconds at 2 MB/s. Larger writes gain nothing: on PostgreSQL the rate of an insert stops growing at some
+    /// 100 KB.
+    pub write_bytes_max: usize,
     /// How many bytes one lease is answered with; one item is answered however large it is.
     pub answer_bytes_max: usize,
     /// How many bytes of answers to leases, of all queues, may be in memory at once: each counts until its
@@ -66,6 +71,7 @@ impl Default for Config {
             waiting_max: 10_000,
             unknown_stores: UnknownStores::Refused,
             waiting_bytes_max: 256 << 20,
+            write_bytes_max: 4 << 20,
             answer_bytes_max: 16 << 20,
             answers_bytes_max: 256 << 20,
             storage_timeout: Duration::from_secs(3),

@@ -30,12 +30,7 @@ impl Engine {
             let room = queue.room(&request.items)?;
             let (call, in_flight) = queue.call(deadline)?;
             let charged = ready_len(&request.items, self.clock().now());
-            queue.send(RouterMessage::Produce(Produce {
-                call,
-                items: request.items,
-                _room: room,
-                charged,
-            }))?;
+            queue.send(RouterMessage::Produce(Produce { call, items: request.items, room, charged }))?;
             in_flight.answer("produce", self.grace(), || Error::ProduceTimeout).await
         })
         .await

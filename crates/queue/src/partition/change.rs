@@ -111,6 +111,7 @@ impl Partition {
         match outcome {
             Ok(verdicts) => {
                 self.strikes = 0;
+                self.limits.change.double();
                 for (changes, verdict) in batch.changes.iter().zip(&verdicts) {
                     if *verdict == Verdict::Done {
                         self.count_changes(changes);
@@ -350,6 +351,10 @@ impl ChangeBatch {
             _ => change.id(),
         });
         ids.collect()
+    }
+
+    pub(super) fn items(&self) -> usize {
+        self.changes.iter().map(Vec::len).sum()
     }
 
     /// Whether all callers have left.

@@ -124,6 +124,7 @@ impl Partition {
     async fn place(&mut self, items: &[Item], operation: &'static str) -> Result<Vec<Placement>> {
         let max = self.store.write_max();
         fits(items, &max)?;
+        let max = WriteMax { bytes: max.bytes.min(self.config.write_bytes_max), ..max };
         let mut placements = Vec::with_capacity(items.len());
         let mut rest = items;
         while !rest.is_empty() {

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use super::clear::Clearing;
+use super::write_limit::WriteLimits;
 use crate::queue::message::{Change, Cold, Lease, Moved, Produce, Work};
-use crate::request::NewItem;
 use crate::store::WriteMax;
 
 /// Items that one turn writes at most, of each kind; at least one request whatever its size. Larger writes gain
@@ -36,15 +36,28 @@ impl Inbox {
     }
 
     /// The work of one turn.
-    pub(super) fn take_turn(&mut self, write_max: &WriteMax) -> Work {
-        let items_max = write_max.items.min(TURN_ITEMS_MAX);
-        let bytes = |produce: &Produce| produce.items.iter().map(NewItem::bytes).sum();
+    pub(super) fn take_turn(&mut self, limits: &WriteLimits, max: &WriteMax, bytes_max: usize) -> Work {
+        let items_max = max.items.min(TURN_ITEMS_MAX);
+        let WriteLimits { produce, lease, change } = limits;
+        let bytes_max = bytes_max.min(max.bytes).min(produce.bytes);
         Work {
-            produces: take(&mut self.produces, items_max, write_max.bytes, |produce| {
-                (produce.items.len(), if write_max.bytes == usize::MAX { 0 } else { bytes(produce) })
+            produces: take(&mut self.produces, items_max.min(produce.items), bytes_max, |produce| {
+                (produce.items.len(), produce.room.amount())
             }),
-            leases: take(&mut self.leases, items_max, usize::MAX, |lease| (lease.batch_size, 0)),
-            changes: take(&mut self.changes, items_max, usize::MAX, |change| (change.ids.good.len(), 0)),
+            // How large they are is not known before the items are.
+            leases: take(&mut self.leases, items_max.min(lease.items), usize::MAX, |lease| {
+                (lease.batch_size, 0)
+            }),
+            changes: take(&mut self.changes, items_max.min(change.items), usize::MAX, |change| {
+                (change.ids.good.len(), 0)
+            }),
+        }
+    }
+
+    /// Leases that are served before all others by the next turn.
+    pub(super) fn put_back(&mut self, leases: Vec<Lease>) {
+        for lease in leases.into_iter().rev() {
+            self.leases.push_front(lease);
         }
     }
 

@@ -33,6 +33,11 @@ pub(super) struct Seats {
 }
 
 impl LeaseBatch {
+    /// How many items it has, and how large they are.
+    pub(super) fn size(&self) -> (usize, usize) {
+        (self.picks.len(), self.sizes.iter().sum())
+    }
+
     /// Whether all callers have left.
     pub(super) fn is_unheard(&self) -> bool {
         self.leases.iter().all(|lease| lease.call.is_unheard())
@@ -82,6 +87,9 @@ impl Partition {
         if ready.is_empty() {
             return self.undo_leases(leases);
         }
+        let bytes_max = self.config.write_bytes_max.min(self.limits.lease.bytes);
+        let later = leases.split_off(fitting(&leases, ready.iter().map(Ready::answer_bytes), bytes_max));
+        self.put_back(later);
         let seats = self.seat(&mut leases, ready.iter().map(Ready::answer_bytes));
         if leases.is_empty() {
             return;
@@ -96,6 +104,7 @@ impl Partition {
         match self.store.lease(&batch.picks).await {
             Ok(items) => {
                 self.strikes = 0;
+                self.limits.lease.double();
                 let leased = count(items.len());
                 self.counts.ready = self.counts.ready.saturating_sub(leased);
                 self.counts.leased += leased;
@@ -123,7 +132,7 @@ impl Partition {
             return Seats::default();
         }
         let wanted: Vec<usize> = leases.iter().map(|lease| lease.batch_size).collect();
-        let answer_bytes = self.config.answer_bytes_max;
+        let answer_bytes = self.config.answer_bytes_max.min(self.limits.lease.bytes);
         let mut shares = share(sizes.clone(), &wanted, answer_bytes, usize::MAX);
         let needed = shares.bytes.iter().sum();
         let first = sizes.clone().next().unwrap_or(0).min(needed);
@@ -136,6 +145,15 @@ impl Partition {
             self.refuse(leases.split_off(bytes.len()));
         }
         Seats { shares: requests, rooms: bytes.iter().map(|bytes| room.split(*bytes).into()).collect() }
+    }
+
+    /// These are served by the next turn. Those whose time is over meanwhile are answered by the router.
+    fn put_back(&mut self, leases: Vec<Lease>) {
+        let (later, over) = split(leases, |lease| lease.call.put_back());
+        self.inbox.put_back(later);
+        if !over.is_empty() {
+            self.undo_leases(over);
+        }
     }
 
     /// There is no room for what these would be answered with. Nothing is leased for them.
@@ -245,4 +263,15 @@ impl Partition {
         counter!("leasehold_queue_items_total", "event" => "leased").increment(leased);
         answers
     }
+}
+
+/// How many of the leases one write serves, at least one: together they want no more than so many bytes of the first items,
+/// which have these sizes.
+fn fitting(leases: &[Lease], mut sizes: impl Iterator<Item = usize>, bytes_max: usize) -> usize {
+    let mut bytes = 0_usize;
+    let fits = |lease: &&Lease| {
+        bytes = sizes.by_ref().take(lease.batch_size).fold(bytes, usize::saturating_add);
+        bytes <= bytes_max
+    };
+    leases.iter().take_while(fits).count().max(1)
 }

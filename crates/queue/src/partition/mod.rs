@@ -16,6 +16,7 @@ mod recover;
 mod rotation;
 mod stats;
 mod timed_store;
+mod write_limit;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -39,6 +40,7 @@ use inbox::Inbox;
 use recover::Unsettled;
 use stats::Asked;
 use timed_store::TimedStore;
+use write_limit::WriteLimits;
 
 pub(crate) use produce::ready_len;
 
@@ -68,6 +70,7 @@ pub(crate) struct Partition {
     config: Arc<Config>,
     timer: Timer,
     inbox: Inbox,
+    limits: WriteLimits,
     stopping: bool,
     health: Health,
     /// How often the store failed since it last wrote anything: a store that can be opened and not written is not
@@ -108,6 +111,7 @@ impl Partition {
             links,
             timer: config.clock.timer(),
             inbox: Inbox::default(),
+            limits: WriteLimits::default(),
             stopping: false,
             strikes: 0,
             writes_failed: 0,
@@ -212,7 +216,8 @@ impl Partition {
 
     /// Produces, leases and changes of items, in this order: a lease that came with a produce sees its items.
     async fn turn(&mut self) {
-        let Work { produces, leases, changes } = self.inbox.take_turn(&self.store.write_max());
+        let Work { produces, leases, changes } =
+            self.inbox.take_turn(&self.limits, &self.store.write_max(), self.config.write_bytes_max);
         let leases = self.produce(produces, leases).await;
         self.lease(leases).await;
         self.change(changes).await;

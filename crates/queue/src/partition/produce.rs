@@ -39,6 +39,11 @@ impl ProduceBatch {
         self.items[0].id
     }
 
+    /// How many items it has, and how large they are.
+    pub(super) fn size(&self) -> (usize, usize) {
+        (self.items.len(), self.items.iter().map(Item::bytes).sum())
+    }
+
     /// Whether all callers have left.
     pub(super) fn is_unheard(&self) -> bool {
         self.produces.iter().all(|produce| produce.call.is_unheard())
@@ -71,6 +76,7 @@ impl Partition {
         match self.store.produce(&batch.items).await {
             Ok(_) => {
                 self.strikes = 0;
+                self.limits.produce.double();
                 self.count_produced(&batch.items);
                 self.settle_produce(batch);
             }

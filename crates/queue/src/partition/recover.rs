@@ -19,8 +19,6 @@ use crate::{Item, ItemId};
 /// How often a write is tried to be settled. Then its callers get an unknown outcome and the partition goes on: one write
 /// must not keep it from serving.
 const SETTLE_TRIES: u32 = 3;
-/// How many bytes of contents are read at once to settle a lease.
-const FETCH_BYTES: usize = 4 << 20;
 const OTHER_OWNER: &str = "another server had the partition meanwhile";
 const LOST: &str = "the answer of the store was lost";
 
@@ -50,6 +48,7 @@ impl Partition {
         self.writes_failed = if self.strikes == 0 { 1 } else { self.writes_failed.saturating_add(1) };
         self.mark_failed(error);
         if matches!(error, StoreError::Indeterminate { .. }) {
+            self.halve_limit(&write);
             // The router must send nothing here while nobody knows how long this takes.
             self.report(Report::default());
             self.unsettled.push((write, 0));
@@ -59,6 +58,17 @@ impl Partition {
         } else {
             self.undo(write, error);
         }
+    }
+
+    /// What was too large to be written in time would be so again.
+    fn halve_limit(&mut self, write: &Unsettled) {
+        let limits = &mut self.limits;
+        let (limit, (items, bytes)) = match write {
+            Unsettled::Produce(batch) => (&mut limits.produce, batch.size()),
+            Unsettled::Lease(batch) => (&mut limits.lease, batch.size()),
+            Unsettled::Change(batch) => (&mut limits.change, (batch.items(), 0)),
+        };
+        limit.halve(items, bytes);
     }
 
     /// Takes the partition again, settles what is unsettled, and goes on from what is stored. True if it is ours, and
@@ -147,15 +157,16 @@ impl Partition {
         Ok(())
     }
 
-    /// Items of these sizes, a few megabytes at a time.
+    /// Items of these sizes, as many at a time as one write leases.
     async fn contents(&mut self, items: Vec<(ItemId, usize)>) -> Result<Vec<Item>> {
+        let bytes_max = self.config.write_bytes_max;
         let mut contents = Vec::with_capacity(items.len());
         let mut rest = items.as_slice();
         while !rest.is_empty() {
             let mut bytes = 0_usize;
             let fits = |(_, size): &&(ItemId, usize)| {
                 bytes = bytes.saturating_add(*size);
-                bytes <= FETCH_BYTES
+                bytes <= bytes_max
             };
             let (page, later) = rest.split_at(rest.iter().take_while(fits).count().max(1));
             let ids: Vec<ItemId> = page.iter().map(|(id, _)| *id).collect();

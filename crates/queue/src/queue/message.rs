@@ -19,7 +19,7 @@ pub(crate) struct Produce {
     pub(crate) call: Call<Produced>,
     pub(crate) items: Vec<NewItem>,
     /// Their share of memory.
-    pub(crate) _room: Slot,
+    pub(crate) room: Slot,
     /// What the router counts for it while it is on its way.
     pub(crate) charged: u64,
 }

@@ -44,11 +44,15 @@ struct Rule {
     is_once: bool,
 }
 
+/// An operation, how many items it was about, and how many bytes it wrote.
+type Written = (&'static str, usize, usize);
+
 /// What fails, and what was called. Clones share both.
 #[derive(Clone, Debug, Default)]
 pub struct Faults {
     rules: Arc<Mutex<Vec<Rule>>>,
     calls: Arc<Mutex<HashMap<&'static str, usize>>>,
+    writes: Arc<Mutex<Vec<Written>>>,
     released: Arc<Notify>,
     /// Bytes of contents that were read.
     contents: Arc<AtomicUsize>,
@@ -96,6 +100,18 @@ impl Faults {
     /// How often the operation was called since the last time this was asked.
     pub fn take_calls(&self, operation: &str) -> usize {
         self.calls.lock().remove(operation).unwrap_or(0)
+    }
+
+    /// The sizes of the writes of this operation since the last time this was asked: items, and bytes of produced ones.
+    pub fn take_writes(&self, operation: &str) -> Vec<(usize, usize)> {
+        let mut writes = self.writes.lock();
+        let (taken, left) = writes.drain(..).partition(|(of, ..)| *of == operation);
+        *writes = left;
+        taken.into_iter().map(|(_, items, bytes)| (items, bytes)).collect()
+    }
+
+    fn written(&self, operation: &'static str, items: usize, bytes: usize) {
+        self.writes.lock().push((operation, items, bytes));
     }
 
     /// How many bytes of contents were read since the last time this was asked.
@@ -215,6 +231,8 @@ impl PartitionStore for FaultyPartition {
     }
 
     async fn produce(&mut self, items: &[Item]) -> Result<Vec<Placement>> {
+        let bytes = items.iter().map(Item::bytes).sum();
+        self.gate.faults.written("produce", items.len(), bytes);
         faulty!(self, "produce", self.store.produce(items))
     }
 
@@ -223,11 +241,13 @@ impl PartitionStore for FaultyPartition {
     }
 
     async fn lease(&mut self, picks: &[Pick]) -> Result<Vec<Item>> {
+        self.gate.faults.written("lease", picks.len(), 0);
         let leased = faulty!(self, "lease", self.store.lease(picks));
         self.gate.faults.read(leased)
     }
 
     async fn change(&mut self, requests: &[&[Change]]) -> Result<Vec<Verdict>> {
+        self.gate.faults.written("change", requests.iter().map(|request| request.len()).sum(), 0);
         faulty!(self, "change", self.store.change(requests))
     }
 

@@ -14,6 +14,7 @@ pub mod model;
 pub mod order;
 pub mod settling;
 pub mod takeovers;
+pub mod writes;
 
 mod dice;
 mod faulty;
@@ -146,6 +147,10 @@ macro_rules! queue_conformance {
             settling: refusal_beside_large_items_reads_none_of_them,
             settling: write_that_cannot_be_settled_is_unknown_and_the_partition_goes_on,
             settling: write_that_nobody_waits_for_is_not_settled,
+            writes: turn_writes_so_many_bytes_and_the_next_goes_on,
+            writes: import_takes_as_many_writes_as_it_needs,
+            writes: turn_answers_leases_with_so_many_bytes_and_the_next_goes_on,
+            writes: batch_of_unknown_outcome_is_halved,
             failures: lifecycle_goes_on_after_a_failure,
             failures: lost_answers_of_cold_requests_are_settled,
             failures: slow_partition_does_not_block_its_neighbours,
