@@ -4,6 +4,7 @@ use leasehold_core::Timestamp;
 use tokio::task::JoinSet;
 
 use super::Engine;
+use super::manage::to_its_end;
 use crate::queue::message::Cold;
 use crate::queue::{Figures, Queue};
 use crate::reply::{QueueOverview, QueueStats};
@@ -75,14 +76,20 @@ impl Engine {
     /// Reads the record again, which another server may have changed, and opens every partition anew: counts are read
     /// again, failure marks are cleared or set, and a partition that another server had taken is taken back.
     ///
+    /// Dropped midway, it is done all the same.
+    ///
     /// # Errors
     /// As every call that names a queue; [`Error::QueueNotFound`](crate::Error::QueueNotFound) also if another server
     /// has deleted it.
     pub async fn reload(&self, name: &QueueName) -> Result<()> {
-        let info = self.queue_info(name).await?;
-        let queue = self.inner.open(name).await?;
-        queue.update(info).await?;
-        queue.ask_all(Cold::Reload).await.map(drop)
+        let (engine, name) = (self.clone(), name.clone());
+        to_its_end(async move {
+            let info = engine.queue_info(&name).await?;
+            let queue = engine.inner.open(&name).await?;
+            queue.update(info);
+            queue.ask_all(Cold::Reload).await.map(drop)
+        })
+        .await
     }
 
     /// Holds produces, leases, completes, retries and extends until [`unpause`](Self::unpause). Pausing twice is the

@@ -1,4 +1,12 @@
-//! Creating, changing and deleting queues.
+//! Creating, changing and deleting queues, each to its end: a caller who leaves does not stop it halfway.
+
+use std::future::Future;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use tokio::sync::MutexGuard;
+use tokio::time::Instant;
+use tracing::Instrument;
 
 use super::{Engine, Inner, Placement, placement, stop, unknown_store};
 use crate::queue::message::Cold;
@@ -12,11 +20,64 @@ const CREATE_TRIES: u32 = 8;
 const LIST_LIMIT_DEFAULT: usize = 1_000;
 const LIST_LIMIT_MAX: i64 = 65_536;
 
+/// By how much a record that is changed is later than it was, at least.
+const TICK: Duration = Duration::from_micros(1);
+
+/// Runs it in a task of its own, so that it ends although its caller leaves.
+pub(super) async fn to_its_end<T: Send + 'static>(
+    work: impl Future<Output = Result<T>> + Send + 'static,
+) -> Result<T> {
+    match tokio::spawn(work.in_current_span()).await {
+        Ok(answer) => answer,
+        Err(ended) => match ended.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // The runtime ends.
+            Err(_) => Err(Error::EngineStopping),
+        },
+    }
+}
+
+/// Reads the record until it shows this write, true then, or was read after `until` and does not: a write that was cut comes
+/// no later. What is read is put in force.
+async fn read_until_known(engine: Weak<Inner>, info: QueueInfo, until: Instant) -> bool {
+    let mut tries = 0;
+    while let Some(engine) = engine.upgrade()
+        && engine.check_running().is_ok()
+    {
+        let is_last = Instant::now() > until;
+        match engine.look("get", engine.records.get(&info.name)).await {
+            Ok(Some(stored)) => {
+                let is_known = stored.created_at == info.created_at && stored.updated_at >= info.updated_at;
+                engine.put_in_force(&stored).await;
+                if is_known {
+                    return true;
+                }
+            }
+            Ok(None) => {}
+            Err(error) => {
+                tracing::warn!(queue = %info.name, %error, "the record of a queue could not be read");
+                tries += 1;
+                let wait = engine.config.backoff.after(tries);
+                drop(engine);
+                tokio::time::sleep(wait).await;
+                continue;
+            }
+        }
+        if is_last {
+            return false;
+        }
+        let wait = engine.config.backoff.after(0);
+        drop(engine);
+        tokio::time::sleep(wait).await;
+    }
+    false
+}
+
 impl Engine {
     /// Creates a queue; when it returns the queue serves. Items that an earlier queue of this name left behind are
     /// dropped.
     ///
-    /// Dropped midway, the queue may exist or not.
+    /// Dropped midway, it is created all the same, unless a rule is broken.
     ///
     /// # Errors
     /// The first rule that is broken, or [`Error::QueueExists`].
@@ -40,6 +101,17 @@ impl Engine {
         change: QueueChange,
         placement: &Placement,
     ) -> Result<QueueInfo> {
+        let (engine, placement) = (self.clone(), placement.clone());
+        to_its_end(async move { engine.create(name, namespace, change, &placement).await }).await
+    }
+
+    async fn create(
+        &self,
+        name: QueueName,
+        namespace: Namespace,
+        change: QueueChange,
+        placement: &Placement,
+    ) -> Result<QueueInfo> {
         let inner = &*self.inner;
         let _managing = inner.manage().await?;
         if inner.is_open(&name) {
@@ -55,8 +127,11 @@ impl Engine {
 
         // Before the record can be seen: whoever sees it may store something at once.
         inner.drop_leftovers(&info).await?;
-        if !inner.timed("add", inner.records.add(&info)).await? {
-            return Err(Error::QueueExists { name: info.name });
+        match inner.timed("add", inner.records.add(&info)).await {
+            Ok(true) => {}
+            Ok(false) => return Err(Error::QueueExists { name: info.name }),
+            Err(lost @ Error::Indeterminate { .. }) => self.settle_record(&info, lost).await?,
+            Err(error) => return Err(error),
         }
         let queue = inner.open(&info.name).await?;
         let opened = queue.ask_all(Cold::Opened);
@@ -67,33 +142,58 @@ impl Engine {
 
     /// Changes a queue: the merged record is stored, and the queue goes on with it.
     ///
-    /// Dropped midway, the change may be made or not.
+    /// Dropped midway, the change is made all the same, unless a rule is broken.
     ///
     /// # Errors
-    /// [`Error::QueueNotFound`], or the first rule that the merged record breaks.
+    /// [`Error::QueueNotFound`], or the first rule that the merged record breaks. After [`Error::Indeterminate`] the
+    /// record is read until it shows what became of the change, and the queue goes on with what is stored.
     pub async fn update_queue(&self, name: &QueueName, change: QueueChange) -> Result<QueueInfo> {
+        let (engine, name) = (self.clone(), name.clone());
+        to_its_end(async move { engine.update(&name, change).await }).await
+    }
+
+    async fn update(&self, name: &QueueName, change: QueueChange) -> Result<QueueInfo> {
         let inner = &*self.inner;
         let _managing = inner.manage().await?;
         let mut info = inner.record(name).await?;
         inner.check_dead_queue(name, change.dead_queue.as_ref()).await?;
         info.options = change.merge(&info.options)?;
-        info.updated_at = inner.config.clock.now().max(info.created_at);
-        if !inner.timed("replace", inner.records.replace(&info)).await? {
-            return Err(Error::QueueNotFound { name: name.clone() });
-        }
-        if let Some(queue) = inner.opened(name) {
-            queue.update(info.clone()).await?;
+        // Later than it was, whatever the clock shows: of two records the later one is in force.
+        info.updated_at = inner.config.clock.now().max(info.updated_at.saturating_add(TICK));
+        match inner.timed("replace", inner.records.replace(&info)).await {
+            Ok(true) => inner.put_in_force(&info).await,
+            Ok(false) => return Err(Error::QueueNotFound { name: name.clone() }),
+            Err(lost @ Error::Indeterminate { .. }) => self.settle_record(&info, lost).await?,
+            Err(error) => return Err(error),
         }
         Ok(info)
     }
 
+    /// The answer to a write of this record was lost. Ok if it is stored; the error if that does not show in time. The
+    /// record is read on then, and the queue goes on with what is stored.
+    async fn settle_record(&self, info: &QueueInfo, lost: Error) -> Result<()> {
+        let timeout = self.inner.config.storage_timeout;
+        let until = Instant::now() + timeout;
+        let reading = read_until_known(Arc::downgrade(&self.inner), info.clone(), until);
+        match tokio::time::timeout_at(until, tokio::spawn(reading.in_current_span())).await {
+            Ok(Ok(true)) => Ok(()),
+            _ => Err(lost),
+        }
+    }
+
     /// Deletes a queue with all its items. Whoever waits for it is told that it is stopping.
     ///
-    /// Dropped midway, or failed, the queue may be there with some of its items gone; it can be deleted again.
+    /// Dropped midway, it is deleted all the same. Failed, the queue may be there with some of its items gone; it can be
+    /// deleted again.
     ///
     /// # Errors
     /// [`Error::QueueNotFound`], or what the store said.
     pub async fn delete_queue(&self, name: &QueueName) -> Result<()> {
+        let (engine, name) = (self.clone(), name.clone());
+        to_its_end(async move { engine.delete(&name).await }).await
+    }
+
+    async fn delete(&self, name: &QueueName) -> Result<()> {
         let inner = &*self.inner;
         let _managing = inner.manage().await?;
         let info = inner.record(name).await?;
@@ -142,10 +242,20 @@ impl Engine {
 }
 
 impl Inner {
-    async fn manage(&self) -> Result<tokio::sync::MutexGuard<'_, ()>> {
+    async fn manage(&self) -> Result<MutexGuard<'_, ()>> {
         let managing = self.managing.lock().await;
         self.check_running()?;
         Ok(managing)
+    }
+
+    /// The queue goes on with this record if it is open.
+    async fn put_in_force(&self, info: &QueueInfo) {
+        let cell = self.queues.read().get(&info.name).cloned();
+        let Some(cell) = cell else { return };
+        // One that is just being opened may have read an earlier record.
+        if let Ok(queue) = cell.get_or_try_init(|| async { Err(()) }).await {
+            queue.update(info.clone());
+        }
     }
 
     fn check_running(&self) -> Result<()> {

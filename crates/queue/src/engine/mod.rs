@@ -135,6 +135,8 @@ impl Engine {
             stops.spawn(async move { stop(&cell, grace).await });
         }
         while stops.join_next().await.is_some() {}
+        // What is being created, changed or deleted ends, or is left to itself.
+        drop(tokio::time::timeout(grace, inner.managing.lock()).await);
         let undertaker = inner.undertaker.lock().take();
         if let Some((handle, mut task)) = undertaker {
             drop(handle);

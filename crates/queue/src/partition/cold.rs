@@ -1,7 +1,6 @@
 //! Requests that are not part of the stream of items: figures, lists, imports, deletions.
 
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 
 use leasehold_core::Timestamp;
 
@@ -11,7 +10,7 @@ use crate::call::unknown;
 use crate::queue::message::{Cold, Report, tell};
 use crate::reply::PartitionOverview;
 use crate::store::{Placement, Removed, StoreError, WriteMax};
-use crate::{Item, ItemId, QueueInfo, Refusal, Result};
+use crate::{Item, ItemId, Refusal, Result};
 
 impl Partition {
     /// Serves one request. Whoever asked may be gone.
@@ -35,9 +34,10 @@ impl Partition {
                 self.recover().await;
                 tell(reply, ());
             }
-            Cold::Update(info, reply) => {
-                self.update(info).await;
-                tell(reply, ());
+            Cold::Updated => {
+                // The dying may have another place to go, or none.
+                self.rest_until = None;
+                self.move_dying().await;
             }
         }
     }
@@ -228,15 +228,6 @@ impl Partition {
         self.count_removed(removed);
         self.report(Report::default());
         Ok(removed)
-    }
-
-    /// Goes on with another record: the dying may have another place to go, or none.
-    async fn update(&mut self, info: Arc<QueueInfo>) {
-        // Again: what was read of the record at the same time may be older.
-        self.links.record.set(info.clone());
-        self.info = info;
-        self.rest_until = None;
-        self.move_dying().await;
     }
 
     fn cold_failed(&mut self, error: &StoreError, operation: &'static str) -> crate::Error {

@@ -64,6 +64,7 @@ pub(crate) struct Links {
 pub(crate) struct Partition {
     index: usize,
     id: PartitionId,
+    /// The record that is in force, for as long as something is being done.
     info: Arc<QueueInfo>,
     store: TimedStore,
     links: Links,
@@ -158,6 +159,7 @@ impl Partition {
 
     /// Does what is to be done now; false if that was nothing.
     async fn act(&mut self) -> bool {
+        self.info = self.links.record.info();
         let mut acted = false;
         if let Health::Failing { retry_at, .. } = self.health
             && retry_at <= Instant::now()

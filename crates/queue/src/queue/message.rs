@@ -11,7 +11,7 @@ use crate::call::{Call, Slot};
 use crate::reply::{Leased, PartitionOverview, PartitionStats, Produced};
 use crate::request::{Ids, NewItem};
 use crate::store::{Removed, StoreStats};
-use crate::{Item, ItemId, QueueInfo, Result};
+use crate::{Item, ItemId, Result};
 
 /// Items on their way to a partition.
 #[derive(Debug)]
@@ -170,7 +170,8 @@ pub(crate) enum Cold {
         reply: Reply<Removed>,
     },
     Reload(oneshot::Sender<()>),
-    Update(Arc<QueueInfo>, oneshot::Sender<()>),
+    /// Another record is in force.
+    Updated,
 }
 
 /// Answers a question; whoever asked may be gone.

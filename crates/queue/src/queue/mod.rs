@@ -229,12 +229,13 @@ impl Queue {
         answer.await.map_err(|_| Error::QueueStopping)
     }
 
-    /// Goes on with another record.
-    pub(crate) async fn update(&self, info: QueueInfo) -> Result<()> {
-        let info = Arc::new(info);
-        self.record.set(info.clone());
-        self.ask_all(|reply| Cold::Update(info.clone(), reply)).await?;
-        Ok(())
+    /// Goes on with another record: it is in force for all that a partition begins from now on.
+    pub(crate) fn update(&self, info: QueueInfo) {
+        self.record.set(Arc::new(info));
+        for partition in &self.partitions {
+            // One that has ended goes on with nothing.
+            drop(partition.send(PartitionMessage::Cold(Cold::Updated)));
+        }
     }
 
     /// Answers whoever waits and ends the tasks; what is not done after `grace` is cut. A second stop does nothing.

@@ -29,8 +29,14 @@ impl Record {
         self.info.read().clone()
     }
 
+    /// Puts a record in force that was read or written, unless a later one of the same queue is: reads may end in another
+    /// order than they began.
     pub(crate) fn set(&self, info: Arc<QueueInfo>) {
-        *self.info.write() = info;
+        let mut known = self.info.write();
+        let is_outdated = info.created_at == known.created_at && info.updated_at < known.updated_at;
+        if !is_outdated {
+            *known = info;
+        }
     }
 
     /// As it is stored now; as it was if that cannot be said, or if it is gone.
@@ -38,9 +44,8 @@ impl Record {
         let known = self.info();
         match tokio::time::timeout(self.timeout, self.records.get(&known.name)).await {
             Ok(Ok(Some(info))) => {
-                let info = Arc::new(info);
-                self.set(info.clone());
-                info
+                self.set(Arc::new(info));
+                self.info()
             }
             Ok(Ok(None)) => known,
             Ok(Err(error)) => {
@@ -51,6 +56,42 @@ impl Record {
                 tracing::warn!(queue = %known.name, "the record of a queue was not read again in time");
                 known
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use leasehold_core::Timestamp;
+
+    use super::*;
+    use crate::store::memory::MemoryQueues;
+    use crate::{Namespace, QueueChange};
+
+    const TIMEOUT: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn record_that_is_outdated_is_not_put_in_force() {
+        let at = Timestamp::from_millis;
+        let info = |created: i64, updated: i64| QueueInfo {
+            name: "q".parse().expect("a name"),
+            namespace: Namespace::default(),
+            options: QueueChange {
+                lease_timeout: TIMEOUT,
+                expire_timeout: TIMEOUT,
+                requested_partitions: 1,
+                ..QueueChange::default()
+            }
+            .create()
+            .expect("options"),
+            partitions: Vec::new(),
+            created_at: at(created),
+            updated_at: at(updated),
+        };
+        let record = Record::new(info(1, 5), Arc::new(MemoryQueues::new()), TIMEOUT);
+        for (created, updated, in_force) in [(1, 4, 5), (1, 6, 6), (1, 6, 6), (2, 3, 3)] {
+            record.set(Arc::new(info(created, updated)));
+            assert_eq!(record.info().updated_at, at(in_force), "created at {created}, updated at {updated}");
         }
     }
 }

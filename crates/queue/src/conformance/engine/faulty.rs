@@ -14,7 +14,7 @@ use crate::store::{
     Change, Cleared, Deadlines, Dropped, Due, ItemHeader, LastOwner, Opened, PartitionId, Pick, Placement,
     Ready, Removed, Result, StatsAnswer, StoreError, Verdict, WriteMax,
 };
-use crate::{Item, ItemId, PartitionStore, Store};
+use crate::{Item, ItemId, Namespace, PartitionStore, QueueInfo, QueueName, QueueStore, Store};
 
 /// How a call fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +40,8 @@ pub enum Fault {
 struct Rule {
     operation: &'static str,
     partition: Option<u32>,
+    /// Not before this was called.
+    after: Option<&'static str>,
     fault: Fault,
     is_once: bool,
 }
@@ -61,15 +63,22 @@ pub struct Faults {
 impl Faults {
     /// Fails the next call of this operation.
     pub fn once(&self, operation: &'static str, fault: Fault) {
-        self.rules.lock().push(Rule { operation, partition: None, fault, is_once: true });
+        self.rules.lock().push(Rule { operation, partition: None, after: None, fault, is_once: true });
     }
 
     /// Fails every call of this operation, of one partition or of all, until [`heal`](Self::heal).
     pub fn always(&self, operation: &'static str, partition: Option<u32>, fault: Fault) {
-        self.rules.lock().push(Rule { operation, partition, fault, is_once: false });
+        self.rules.lock().push(Rule { operation, partition, after: None, fault, is_once: false });
     }
 
-    /// Fails every call of every operation.
+    /// The same once the other operation was called.
+    pub fn always_after(&self, other: &'static str, operation: &'static str, fault: Fault) {
+        let rule = Rule { operation, partition: None, after: Some(other), fault, is_once: false };
+        self.calls.lock().remove(other);
+        self.rules.lock().push(rule);
+    }
+
+    /// Fails every call of every operation on partitions.
     pub fn everything(&self, partition: Option<u32>, fault: Fault) {
         self.always("", partition, fault);
     }
@@ -126,11 +135,14 @@ impl Faults {
     }
 
     fn next(&self, operation: &'static str, partition: u32) -> Option<Fault> {
-        *self.calls.lock().entry(operation).or_default() += 1;
+        let mut calls = self.calls.lock();
+        *calls.entry(operation).or_default() += 1;
         let mut rules = self.rules.lock();
         let hits = |rule: &Rule| {
-            (rule.operation.is_empty() || rule.operation == operation)
+            let is_everything = rule.operation.is_empty() && !operation.starts_with("record_");
+            (is_everything || rule.operation == operation)
                 && rule.partition.is_none_or(|only| only == partition)
+                && rule.after.is_none_or(|other| calls.contains_key(other))
         };
         let at = rules.iter().position(hits)?;
         Some(if rules[at].is_once { rules.remove(at).fault } else { rules[at].fault })
@@ -168,6 +180,50 @@ impl Store for FaultyStore {
         let gate = Gate { id: partition.clone(), faults: self.faults.clone() };
         let lost = gate.before("drop").await?;
         let answer = self.store.drop_leftover(partition, last_owner).await;
+        lost.map_or(answer, Err)
+    }
+}
+
+/// The records of queues behind [`Faults`].
+pub(super) struct FaultyQueues {
+    pub(super) queues: Arc<dyn QueueStore>,
+    pub(super) faults: Faults,
+}
+
+impl FaultyQueues {
+    async fn before(&self, operation: &'static str, queue: &QueueName) -> Result<Option<StoreError>> {
+        let id = PartitionId { queue: queue.clone(), number: 0 };
+        Gate { id, faults: self.faults.clone() }.before(operation).await
+    }
+}
+
+#[async_trait]
+impl QueueStore for FaultyQueues {
+    async fn get(&self, name: &QueueName) -> Result<Option<QueueInfo>> {
+        let lost = self.before("record_get", name).await?;
+        let answer = self.queues.get(name).await;
+        lost.map_or(answer, Err)
+    }
+
+    async fn add(&self, info: &QueueInfo) -> Result<bool> {
+        let lost = self.before("record_add", &info.name).await?;
+        let answer = self.queues.add(info).await;
+        lost.map_or(answer, Err)
+    }
+
+    async fn replace(&self, info: &QueueInfo) -> Result<bool> {
+        let lost = self.before("record_replace", &info.name).await?;
+        let answer = self.queues.replace(info).await;
+        lost.map_or(answer, Err)
+    }
+
+    async fn list(&self, namespace: Option<&Namespace>, pivot: &str, limit: usize) -> Result<Vec<QueueInfo>> {
+        self.queues.list(namespace, pivot, limit).await
+    }
+
+    async fn delete(&self, name: &QueueName) -> Result<()> {
+        let lost = self.before("record_delete", name).await?;
+        let answer = self.queues.delete(name).await;
         lost.map_or(answer, Err)
     }
 }

@@ -1,10 +1,12 @@
 //! Creating, changing and deleting queues.
 
+use std::future::Future;
+use std::task::Poll;
 use std::time::Duration;
 
 use super::faulty::Fault;
 use super::served::{HOUR, LATE, MINUTE, PATIENCE, SECOND, Served, name, payloads, words};
-use crate::{Error, Namespace, QueueChange};
+use crate::{Error, Leased, Namespace, QueueChange};
 
 /// A queue serves when it was created, and is as it was asked for.
 pub async fn created_queue_serves_at_once(served: &mut Served) {
@@ -156,6 +158,148 @@ pub async fn create_that_cannot_look_is_known_not_to_have_happened(served: &mut 
     let gone = served.engine.queue_info(&name("jobs")).await;
     assert!(matches!(gone, Err(Error::QueueNotFound { .. })), "{gone:?}");
     served.create("jobs").await;
+}
+
+/// A queue and its dead queue, which it does not know of yet, and one item that is leased.
+async fn without_dead_queue(served: &Served) -> Leased {
+    served.create("dead").await;
+    served.create("jobs").await;
+    served.produce("jobs", &["a"]).await;
+    served.lease("jobs", 1).await
+}
+
+fn to_dead_queue(max_attempts: i64) -> QueueChange {
+    QueueChange { dead_queue: Some(name("dead")), max_attempts, ..QueueChange::default() }
+}
+
+/// Whether this update is stored, and the running queue obeys it.
+async fn is_in_force(served: &Served, max_attempts: u32) -> bool {
+    let stored = served.records().get(&name("jobs")).await.expect("get").expect("it is there");
+    let running = served.engine.queue(&name("jobs")).await.expect("it is open");
+    stored.options.max_attempts == max_attempts && *running == stored
+}
+
+/// The item goes to the dead queue, if the partition knows of it.
+async fn assert_dies_there(served: &Served, leased: &Leased) {
+    served.retry("jobs", leased, None, true).await.expect("it is held");
+    served.until_ready("dead", 1).await;
+}
+
+/// What is stored is what the queue does, though it took a second look to know.
+pub async fn update_whose_answer_is_lost_is_in_force(served: &mut Served) {
+    let leased = without_dead_queue(served).await;
+    served.faults.once("record_replace", Fault::LostAnswer);
+    served.engine.update_queue(&name("jobs"), to_dead_queue(5)).await.expect("it is stored");
+    assert!(is_in_force(served, 5).await);
+    assert_dies_there(served, &leased).await;
+}
+
+/// The caller does not wait for ever; the queue does.
+pub async fn update_whose_outcome_is_unknown_is_in_force_once_it_is_read(served: &mut Served) {
+    let leased = without_dead_queue(served).await;
+    served.reconfigure(|config| config.storage_timeout = SECOND).await;
+    assert_eq!(served.partition_stats("jobs").await.counts.leased, 1, "it is open");
+    served.faults.once("record_replace", Fault::LostAnswer);
+    served.faults.always_after("record_replace", "record_get", Fault::Unavailable);
+    let answer = served.engine.update_queue(&name("jobs"), to_dead_queue(5)).await;
+    assert!(matches!(answer, Err(Error::Indeterminate { .. })), "{answer:?}");
+    served.faults.heal();
+    served.until(|| is_in_force(served, 5)).await;
+    assert_dies_there(served, &leased).await;
+}
+
+/// Wherever it was when its caller left.
+pub async fn update_of_a_caller_who_left_is_in_force(served: &mut Served) {
+    let leased = without_dead_queue(served).await;
+    let queue = name("jobs");
+    let mut max_attempts = 5;
+    for operation in ["record_get", "record_replace"] {
+        served.faults.take_calls(operation);
+        served.faults.once(operation, Fault::Held);
+        let engine = served.engine.clone();
+        let update =
+            tokio::spawn(
+                async move { engine.update_queue(&name("jobs"), to_dead_queue(max_attempts)).await },
+            );
+        served.until(|| async { served.faults.take_calls(operation) == 1 }).await;
+        update.abort();
+        assert!(update.await.expect_err("it was aborted").is_cancelled());
+        served.faults.release();
+        served.until(|| is_in_force(served, u32::try_from(max_attempts).expect("small"))).await;
+        max_attempts += 1;
+    }
+    for polls in 1..4 {
+        let mut update = Box::pin(served.engine.update_queue(&queue, to_dead_queue(max_attempts)));
+        for _ in 0..polls {
+            let polled = std::future::poll_fn(|context| Poll::Ready(update.as_mut().poll(context)));
+            if polled.await.is_ready() {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        drop(update);
+        served.until(|| is_in_force(served, u32::try_from(max_attempts).expect("small"))).await;
+        max_attempts += 1;
+    }
+    assert_dies_there(served, &leased).await;
+}
+
+/// One that is slow obeys the record when it goes on, and keeps no manager waiting.
+pub async fn update_does_not_wait_for_a_partition(served: &mut Served) {
+    let leased = without_dead_queue(served).await;
+    served.faults.once("produce", Fault::Held);
+    served.faults.take_calls("produce");
+    let engine = served.engine.clone();
+    let items = vec![super::served::new_item("b")];
+    let request = crate::ProduceRequest { queue: name("jobs"), timeout: PATIENCE, items };
+    let produce = tokio::spawn(async move { engine.produce(request).await });
+    served.until(|| async { served.faults.take_calls("produce") == 1 }).await;
+    let queue = name("jobs");
+    let update = served.engine.update_queue(&queue, to_dead_queue(5));
+    tokio::time::timeout(PATIENCE, update).await.expect("it does not wait").expect("update");
+    assert!(is_in_force(served, 5).await);
+    served.faults.release();
+    produce.await.expect("it ends").expect("produce");
+    assert_dies_there(served, &leased).await;
+}
+
+/// Halfway would be a queue that cannot be used, or items of one that is gone.
+pub async fn queue_is_created_and_deleted_although_its_caller_left(served: &mut Served) {
+    for operation in ["last_owner", "record_add"] {
+        served.faults.take_calls(operation);
+        served.faults.once(operation, Fault::Held);
+        let engine = served.engine.clone();
+        let create = tokio::spawn(async move {
+            engine.create_queue(name("jobs"), Namespace::default(), super::served::queue_change()).await
+        });
+        served.until(|| async { served.faults.take_calls(operation) == 1 }).await;
+        create.abort();
+        assert!(create.await.expect_err("it was aborted").is_cancelled());
+        served.faults.release();
+        served.until(|| async { served.engine.queue_info(&name("jobs")).await.is_ok() }).await;
+        served.produce("jobs", &["a"]).await;
+        served.faults.take_calls("drop");
+        served.faults.once("drop", Fault::Held);
+        let engine = served.engine.clone();
+        let delete = tokio::spawn(async move { engine.delete_queue(&name("jobs")).await });
+        served.until(|| async { served.faults.take_calls("drop") == 1 }).await;
+        delete.abort();
+        assert!(delete.await.expect_err("it was aborted").is_cancelled());
+        served.faults.release();
+        served.until(|| async { served.engine.queue_info(&name("jobs")).await.is_err() }).await;
+    }
+}
+
+/// It exists, so it is not refused as one that exists already.
+pub async fn create_whose_answer_is_lost_is_settled(served: &mut Served) {
+    served.faults.once("record_add", Fault::LostAnswer);
+    served.create("jobs").await;
+    served.produce("jobs", &["a"]).await;
+    served.reconfigure(|config| config.storage_timeout = SECOND).await;
+    served.faults.once("record_add", Fault::LostRequest);
+    let answer = served.try_create("other", |_| {}).await;
+    assert!(matches!(answer, Err(Error::Indeterminate { .. })), "{answer:?}");
+    served.create("other").await;
 }
 
 /// Lists show one namespace, in order, from the pivot.

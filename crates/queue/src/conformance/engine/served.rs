@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use leasehold_core::{Clock, ManualClock, Timestamp};
 use tokio::task::JoinHandle;
 
-use super::faulty::{Faults, FaultyStore};
+use super::faulty::{Faults, FaultyQueues, FaultyStore};
 use crate::conformance::{Harness, Start};
 use crate::store::memory::MemoryQueues;
 use crate::{
@@ -283,7 +283,8 @@ impl Served {
 fn engine(harness: &dyn Harness, faults: &Faults, config: &Config) -> Engine {
     let store = Arc::new(FaultyStore { store: harness.store(), faults: faults.clone() });
     let stores = vec![NamedStore { name: "one".to_owned(), affinity: 1.0, store }];
-    Engine::new(config.clone(), harness.queues(), stores)
+    let records = Arc::new(FaultyQueues { queues: harness.queues(), faults: faults.clone() });
+    Engine::new(config.clone(), records, stores)
 }
 
 pub(super) fn name(queue: &str) -> QueueName {
