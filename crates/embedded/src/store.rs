@@ -44,6 +44,15 @@ impl Store {
         self.file.folder()
     }
 
+    /// Looks at what is committed now, to be read later: what is committed meanwhile does not show.
+    pub fn begin_read(&self) -> Result<ReadTransaction> {
+        let begun = self.file.begin_read();
+        if begun.as_ref().is_err_and(is_broken) {
+            self.nudge();
+        }
+        begun
+    }
+
     /// Reads what is committed, without waiting for the writer. Blocks on the disk.
     pub fn read<T>(&self, read: impl FnOnce(&ReadTransaction) -> Result<T, redb::Error>) -> Result<T> {
         let done = self.file.begin_read().and_then(|transaction| read(&transaction).map_err(Error::engine));

@@ -96,8 +96,10 @@ pub enum Refusal {
 
     #[error("limit is invalid; limit cannot be negative")]
     LimitNegative,
-    #[error("limit is invalid; cannot be greater than 65536")]
-    LimitTooLarge,
+    #[error("limit is invalid; cannot be greater than {limit}")]
+    LimitTooLarge { limit: usize },
+    #[error("limit is invalid; the first {items} items have more than {limit} bytes, ask for fewer")]
+    ListTooLong { items: usize, limit: usize },
     #[error("pivot is invalid; '{pivot}' cannot contain '~' character")]
     PivotTilde { pivot: String },
 

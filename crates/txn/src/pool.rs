@@ -53,6 +53,14 @@ impl Pool {
         Ok(Self(Arc::new(Shared { sessions, config, tls, tidying: TaskTracker::new() })))
     }
 
+    /// Another pool with the same settings and so many connections of its own.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn sibling(&self, size_max: usize) -> Result<Self> {
+        Self::new(self.0.config.clone().size_max(size_max))
+    }
+
     /// The database behind the pool.
     #[must_use]
     pub fn dialect(&self) -> Dialect {

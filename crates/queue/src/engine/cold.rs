@@ -15,6 +15,9 @@ use crate::{Item, ItemId, QueueName, Refusal, Result};
 /// What a limit of zero means.
 const LIMIT_DEFAULT: usize = 1_000;
 
+/// How many items one list gives at most: what clients of Querator ask for.
+const LIMIT_MAX: usize = 20_000;
+
 /// Which items of a partition to list.
 #[derive(Clone, Debug)]
 pub struct ListItems<'a> {
@@ -24,7 +27,7 @@ pub struct ListItems<'a> {
     pub partition: i64,
     /// The id to start at; empty for the first.
     pub pivot: &'a str,
-    /// How many at most; zero for a thousand.
+    /// How many at most, up to 20,000; zero for a thousand.
     pub limit: i64,
 }
 
@@ -109,10 +112,11 @@ impl Engine {
         self.inner.open(queue).await?.pause(false).await
     }
 
-    /// Ready and leased items in order of id.
+    /// Ready and leased items in order of id. Of more than a thousand, those that change meanwhile may be left out.
     ///
     /// # Errors
-    /// [`Refusal::PartitionUnknown`], a pivot that is no id, or what the store said.
+    /// [`Refusal::PartitionUnknown`], a pivot that is no id, [`Refusal::LimitTooLarge`], [`Refusal::ListTooLong`], or what
+    /// the store said.
     pub async fn list_items(&self, request: ListItems<'_>) -> Result<Vec<Item>> {
         self.list(request, false).await
     }
@@ -134,6 +138,7 @@ impl Engine {
         };
         let limit = match usize::try_from(request.limit) {
             Ok(0) => LIMIT_DEFAULT,
+            Ok(limit) if limit > LIMIT_MAX => return Err(Refusal::LimitTooLarge { limit: LIMIT_MAX }.into()),
             Ok(limit) => limit,
             Err(_) => return Ok(Vec::new()),
         };

@@ -41,6 +41,9 @@ pub struct Config {
     /// take two seconds at 2 MB/s. Larger writes gain nothing: on PostgreSQL the rate of an insert stops growing at some
     /// 100 KB.
     pub write_bytes_max: usize,
+    /// How many bytes of items one list is answered with; one item is answered however large. A longer list is refused:
+    /// it is assembled in memory.
+    pub list_bytes_max: usize,
     /// How many bytes one lease is answered with; one item is answered however large it is.
     pub answer_bytes_max: usize,
     /// How many bytes of answers to leases, of all queues, may be in memory at once: each counts until its
@@ -72,6 +75,7 @@ impl Default for Config {
             unknown_stores: UnknownStores::Refused,
             waiting_bytes_max: 256 << 20,
             write_bytes_max: 4 << 20,
+            list_bytes_max: 64 << 20,
             answer_bytes_max: 16 << 20,
             answers_bytes_max: 256 << 20,
             storage_timeout: Duration::from_secs(3),
@@ -110,6 +114,12 @@ impl Default for Backoff {
 }
 
 impl Backoff {
+    /// The same, less up to half of it by chance: partitions that failed together do not all come back together.
+    pub(crate) fn spread(&self, failures: u32) -> Duration {
+        let chance = getrandom::u32().map_or(0.0, |random| f64::from(random) / f64::from(u32::MAX));
+        self.after(failures).mul_f64(1.0 - chance / 2.0)
+    }
+
     pub(crate) fn after(&self, failures: u32) -> Duration {
         let exponent = i32::try_from(failures.min(64)).expect("at most 64");
         let longest = self.longest.as_secs_f64();
@@ -149,5 +159,18 @@ mod tests {
         assert_eq!(backoff.after(5), Duration::from_micros(3_796_875));
         assert_eq!(backoff.after(6), Duration::from_secs(5));
         assert_eq!(backoff.after(u32::MAX), Duration::from_secs(5));
+    }
+
+    #[test]
+    fn partitions_that_failed_together_come_back_at_different_times() {
+        let backoff = Backoff::default();
+        let mut waits: Vec<_> = (0..100).map(|_| backoff.spread(6)).collect();
+        assert!(
+            waits.iter().all(|wait| (Duration::from_millis(2_500)..=backoff.longest).contains(wait)),
+            "{waits:?}"
+        );
+        waits.sort_unstable();
+        waits.dedup();
+        assert!(waits.len() > 90, "{waits:?}");
     }
 }

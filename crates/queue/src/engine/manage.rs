@@ -18,7 +18,7 @@ use crate::{
 /// How often a create looks again when another server does something with the same name.
 const CREATE_TRIES: u32 = 8;
 const LIST_LIMIT_DEFAULT: usize = 1_000;
-const LIST_LIMIT_MAX: i64 = 65_536;
+const LIST_LIMIT_MAX: usize = 65_536;
 
 /// By how much a record that is changed is later than it was, at least.
 const TICK: Duration = Duration::from_micros(1);
@@ -226,11 +226,11 @@ impl Engine {
         limit: i64,
     ) -> Result<Vec<QueueInfo>> {
         self.inner.check_running()?;
-        if limit > LIST_LIMIT_MAX {
-            return Err(Refusal::LimitTooLarge.into());
-        }
         let limit = match usize::try_from(limit) {
             Ok(0) => LIST_LIMIT_DEFAULT,
+            Ok(limit) if limit > LIST_LIMIT_MAX => {
+                return Err(Refusal::LimitTooLarge { limit: LIST_LIMIT_MAX }.into());
+            }
             Ok(limit) => limit,
             Err(_) => return Err(Refusal::LimitNegative.into()),
         };

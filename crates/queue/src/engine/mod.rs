@@ -3,6 +3,7 @@
 mod cold;
 mod config;
 mod figures;
+mod gate;
 mod hot;
 mod manage;
 mod placement;
@@ -16,14 +17,15 @@ use parking_lot::{Mutex, RwLock};
 use tokio::sync::{OnceCell, mpsc};
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::queue::{Queue, Record};
+use crate::queue::{GatedStore, Queue, Record};
 use crate::store::PartitionId;
 use crate::undertaker::{self, UndertakerHandle};
-use crate::{
-    Error, PartitionInfo, PartitionStore, QueueInfo, QueueName, QueueStore, Result, Store, StoreError,
-};
+use crate::{Error, PartitionInfo, QueueInfo, QueueName, QueueStore, Result, Store, StoreError};
 
 use figures::RequestFigures;
+use gate::StoreGate;
+
+pub(crate) use gate::{Gate, OpenPermit};
 
 pub use cold::ListItems;
 pub use config::{Backoff, Config, Limits, NamedStore, UnknownStores};
@@ -42,6 +44,8 @@ type Cell = Arc<OnceCell<Arc<Queue>>>;
 pub(crate) struct Inner {
     config: Arc<Config>,
     stores: Vec<NamedStore>,
+    /// Of each store.
+    gates: Vec<Arc<StoreGate>>,
     records: Arc<dyn QueueStore>,
     queues: RwLock<HashMap<QueueName, Cell>>,
     /// Queues that are being deleted, and must not be opened now.
@@ -78,6 +82,7 @@ impl Engine {
         let (sender, moves) = mpsc::unbounded_channel();
         let inner = Arc::new_cyclic(|engine| Inner {
             config: Arc::new(config),
+            gates: stores.iter().map(|_| Arc::default()).collect(),
             stores,
             records,
             queues: RwLock::default(),
@@ -191,8 +196,9 @@ impl Inner {
         let found = self.look("get", self.records.get(name)).await.map_err(because)?;
         let mut info = found.ok_or_else(|| because(Error::QueueNotFound { name: name.clone() }))?;
         info.partitions.sort_by_key(|partition| partition.number);
+        let gates: Vec<Gate> = self.gates.iter().map(Gate::new).collect();
         let stores: Result<Vec<_>> =
-            info.partitions.iter().map(|partition| self.partition_store(name, partition)).collect();
+            info.partitions.iter().map(|partition| self.partition_store(name, partition, &gates)).collect();
         let stores = stores.map_err(because)?;
         let Some((undertaker, _)) = &*self.undertaker.lock() else {
             return Err(because(Error::EngineStopping));
@@ -221,21 +227,27 @@ impl Inner {
     }
 
     fn store(&self, queue: &QueueName, partition: &PartitionInfo) -> Result<&Arc<dyn Store>> {
-        let named = self.stores.iter().find(|named| named.name == partition.store);
+        self.store_index(queue, partition).map(|index| &self.stores[index].store)
+    }
+
+    fn store_index(&self, queue: &QueueName, partition: &PartitionInfo) -> Result<usize> {
+        let named = self.stores.iter().position(|named| named.name == partition.store);
         let stand_in = match self.config.unknown_stores {
-            UnknownStores::Refused => None,
-            UnknownStores::First => self.stores.first(),
+            UnknownStores::First if !self.stores.is_empty() => Some(0),
+            UnknownStores::First | UnknownStores::Refused => None,
         };
-        named.or(stand_in).map(|named| &named.store).ok_or_else(|| unknown_store(queue, partition))
+        named.or(stand_in).ok_or_else(|| unknown_store(queue, partition))
     }
 
     fn partition_store(
         &self,
         queue: &QueueName,
         partition: &PartitionInfo,
-    ) -> Result<Box<dyn PartitionStore>> {
+        gates: &[Gate],
+    ) -> Result<GatedStore> {
         let id = PartitionId { queue: queue.clone(), number: partition.number };
-        Ok(self.store(queue, partition)?.partition(&id))
+        let index = self.store_index(queue, partition)?;
+        Ok((self.stores[index].store.partition(&id), gates[index].clone()))
     }
 
     /// A look into the store of records or of partitions, with a limit on how long it may take: beyond it, nothing happened.

@@ -6,6 +6,7 @@ use leasehold_core::Timestamp;
 
 use super::Partition;
 use super::health::repeat;
+use super::list::Listing;
 use crate::call::unknown;
 use crate::queue::message::{Cold, Report, tell};
 use crate::reply::PartitionOverview;
@@ -20,7 +21,7 @@ impl Partition {
             Cold::Stats(reply) => self.stats(reply),
             Cold::Overview(reply) => tell(reply, self.overview().await),
             Cold::List { scheduled, pivot, limit, reply } => {
-                tell(reply, self.list(scheduled, pivot, limit).await);
+                self.list_on(Listing::new(scheduled, pivot, limit, reply));
             }
             Cold::Add { items, reply } => tell(reply, self.add(items).await),
             Cold::Deposit { items, reply } => tell(reply, self.deposit(items).await),
@@ -70,15 +71,6 @@ impl Partition {
                 None
             }
         }
-    }
-
-    async fn list(&mut self, scheduled: bool, pivot: ItemId, limit: usize) -> Result<Vec<Item>> {
-        self.require_well()?;
-        if limit == 0 {
-            return Ok(Vec::new());
-        }
-        let listed = self.store.list(scheduled, pivot, limit).await;
-        listed.map_err(|error| self.cold_failed(&error, "list"))
     }
 
     /// Stores imported items under new ids; returns them with the ids under which they are stored.

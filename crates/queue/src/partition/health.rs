@@ -38,7 +38,7 @@ impl Health {
             | StoreError::Indeterminate { .. }
             | StoreError::TooLarge { .. }
             | StoreError::Unusable { .. } => {
-                let retry_at = Instant::now() + backoff.after(failures.saturating_sub(1));
+                let retry_at = Instant::now() + backoff.spread(failures.saturating_sub(1));
                 Health::Failing { failures, retry_at }
             }
         }

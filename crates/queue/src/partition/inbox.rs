@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::clear::Clearing;
+use super::list::Listing;
 use super::write_limit::WriteLimits;
 use crate::queue::message::{Change, Cold, Lease, Moved, Produce, Work};
 use crate::store::WriteMax;
@@ -18,6 +19,7 @@ pub(super) struct Inbox {
     leases: VecDeque<Lease>,
     changes: VecDeque<Change>,
     pub(super) cold: VecDeque<Cold>,
+    pub(super) lists: VecDeque<Listing>,
     /// Of these one is under way, the first.
     pub(super) clears: VecDeque<Clearing>,
     pub(super) moved: VecDeque<Moved>,

@@ -11,6 +11,7 @@ mod held;
 mod inbox;
 mod lease;
 mod lifecycle;
+mod list;
 mod produce;
 mod recover;
 mod rotation;
@@ -28,20 +29,22 @@ use tokio::time::Instant;
 use crate::clock::Timer;
 use crate::engine::Config;
 use crate::queue::message::{PartitionMessage, Report, RouterMessage, Work};
-use crate::queue::{Figures, Record};
+use crate::queue::{Figures, GatedStore, Record};
 use crate::reply::{LastError, Totals};
 use crate::store::{Counts, Deadlines, PartitionId};
 use crate::undertaker::UndertakerHandle;
-use crate::{Error, ItemIds, PartitionStore, QueueInfo, StoreError};
+use crate::{Error, ItemIds, QueueInfo, StoreError};
 use dying::Dying;
 use health::{Health, chain};
 use held::Held;
 use inbox::Inbox;
+use list::Reads;
 use recover::Unsettled;
 use stats::Asked;
 use timed_store::TimedStore;
 use write_limit::WriteLimits;
 
+pub(crate) use list::Listing;
 pub(crate) use produce::ready_len;
 
 /// A request with its answer, which is given after the router was told.
@@ -93,15 +96,11 @@ pub(crate) struct Partition {
     unsettled: Vec<(Unsettled, u32)>,
     totals: Totals,
     asked: Asked,
+    reads: Reads,
 }
 
 impl Partition {
-    pub(crate) fn new(
-        index: usize,
-        store: Box<dyn PartitionStore>,
-        links: Links,
-        config: Arc<Config>,
-    ) -> Self {
+    pub(crate) fn new(index: usize, store: GatedStore, links: Links, config: Arc<Config>) -> Self {
         let info = links.record.info();
         let number = info.partitions[index].number;
         Partition {
@@ -127,6 +126,7 @@ impl Partition {
             unsettled: Vec::new(),
             totals: Totals::default(),
             asked: Asked::default(),
+            reads: Reads::new(),
             config,
         }
     }
@@ -153,6 +153,7 @@ impl Partition {
             PartitionMessage::Cold(cold) => self.inbox.cold.push_back(cold),
             PartitionMessage::Moved(moved) => self.inbox.moved.push_back(moved),
             PartitionMessage::Counted(counted) => self.counted(counted),
+            PartitionMessage::Listing(listing) => self.inbox.lists.push_back(listing),
             PartitionMessage::Stop => self.stopping = true,
         }
     }
@@ -173,6 +174,10 @@ impl Partition {
         }
         if let Some(cold) = self.inbox.cold.pop_front() {
             self.cold(cold).await;
+            acted = true;
+        }
+        if let Some(listing) = self.inbox.lists.pop_front() {
+            self.list_on(listing);
             acted = true;
         }
         if let Some(clearing) = self.inbox.clears.pop_front() {

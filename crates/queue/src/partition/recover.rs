@@ -12,7 +12,8 @@ use super::change::{ChangeBatch, Lost};
 use super::health::Health;
 use super::lease::LeaseBatch;
 use super::produce::ProduceBatch;
-use crate::queue::message::Report;
+use crate::engine::OpenPermit;
+use crate::queue::message::{PartitionMessage, Report};
 use crate::store::{ItemHeader, Result, StoreError, Verdict};
 use crate::{Item, ItemId};
 
@@ -73,8 +74,11 @@ impl Partition {
 
     /// Takes the partition again, settles what is unsettled, and goes on from what is stored. True if it is ours, and
     /// was nobody else's since it was last.
+    ///
+    /// It waits for its turn among the partitions that are opened; told to stop meanwhile, it does nothing.
     pub(super) async fn recover(&mut self) -> bool {
-        let reopened = self.reopen().await;
+        let Some(permit) = self.wait_to_open().await else { return false };
+        let reopened = self.reopen(permit).await;
         if let Err(error) = &reopened {
             self.mark_failed(error);
         }
@@ -82,8 +86,22 @@ impl Partition {
         reopened.unwrap_or(false)
     }
 
-    async fn reopen(&mut self) -> Result<bool> {
-        let opened = self.store.open().await?;
+    async fn wait_to_open(&mut self) -> Option<OpenPermit> {
+        let gate = self.store.gate();
+        let mut turn = std::pin::pin!(gate.open());
+        while !self.stopping {
+            let message = tokio::select! {
+                biased;
+                permit = &mut turn => return Some(permit),
+                message = self.links.mailbox.recv() => message.unwrap_or(PartitionMessage::Stop),
+            };
+            self.take(message);
+        }
+        None
+    }
+
+    async fn reopen(&mut self, permit: OpenPermit) -> Result<bool> {
+        let opened = self.store.open(permit).await?;
         self.health = Health::Well;
         self.counts = opened.counts;
         self.deadlines = opened.deadlines;

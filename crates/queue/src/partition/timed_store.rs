@@ -9,9 +9,11 @@ use std::time::{Duration, Instant};
 use leasehold_core::Timestamp;
 use metrics::{counter, histogram};
 
+use crate::engine::{Gate, OpenPermit};
+use crate::queue::GatedStore;
 use crate::store::{
-    Change, Cleared, Deadlines, Due, ItemHeader, Opened, Pick, Placement, Ready, Removed, Result, StoreError,
-    StoreStats, Verdict, WriteMax,
+    Change, Cleared, Deadlines, Due, ItemHeader, Listed, Opened, Pick, Placement, Ready, Removed, Result,
+    StoreError, StoreStats, Verdict, WriteMax,
 };
 use crate::{Item, ItemId, PartitionStore};
 
@@ -20,20 +22,27 @@ const HEADERS_LEN: usize = 1_000;
 
 pub(super) struct TimedStore {
     store: Box<dyn PartitionStore>,
+    gate: Gate,
     timeout: Duration,
     open_timeout: Duration,
 }
 
 impl TimedStore {
-    pub(super) fn new(store: Box<dyn PartitionStore>, timeout: Duration, open_timeout: Duration) -> Self {
-        TimedStore { store, timeout, open_timeout }
+    pub(super) fn new(store: GatedStore, timeout: Duration, open_timeout: Duration) -> Self {
+        let (store, gate) = store;
+        TimedStore { store, gate, timeout, open_timeout }
+    }
+
+    pub(super) fn gate(&self) -> Gate {
+        self.gate.clone()
     }
 
     pub(super) fn write_max(&self) -> WriteMax {
         self.store.write_max()
     }
 
-    pub(super) async fn open(&mut self) -> Result<Opened> {
+    /// `_permit` is that of the gate.
+    pub(super) async fn open(&mut self, _permit: OpenPermit) -> Result<Opened> {
         read(self.open_timeout, "open", self.store.open()).await
     }
 
@@ -96,8 +105,20 @@ impl TimedStore {
         write(self.timeout, "clear", self.store.clear(ready, leased, scheduled, behind)).await
     }
 
-    pub(super) async fn list(&mut self, scheduled: bool, pivot: ItemId, limit: usize) -> Result<Vec<Item>> {
-        read(self.timeout, "list", self.store.list(scheduled, pivot, limit)).await
+    /// Awaited beside other calls, in its turn among all lists of the store.
+    pub(super) fn list(
+        &self,
+        scheduled: bool,
+        pivot: ItemId,
+        limit: usize,
+        bytes: usize,
+    ) -> impl Future<Output = Result<Listed>> + Send + use<> {
+        let (page, gate, timeout) =
+            (self.store.list(scheduled, pivot, limit, bytes), self.gate.clone(), self.timeout);
+        async move {
+            let _permit = gate.list().await;
+            read(timeout, "list", page).await
+        }
     }
 
     pub(super) async fn deadlines(&mut self) -> Result<Deadlines> {

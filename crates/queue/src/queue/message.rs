@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 
 use super::choice::Told;
 use crate::call::{Call, Slot};
+use crate::partition::Listing;
 use crate::reply::{Leased, PartitionOverview, PartitionStats, Produced};
 use crate::request::{Ids, NewItem};
 use crate::store::{Removed, StoreStats};
@@ -124,6 +125,8 @@ pub(crate) enum PartitionMessage {
     Work(Work),
     Cold(Cold),
     Moved(Moved),
+    /// A list that has a next page.
+    Listing(Listing),
     /// What the store said when it was asked for figures.
     Counted(crate::store::Result<StoreStats>),
     Stop,

@@ -17,7 +17,7 @@ use tokio::sync::{Semaphore, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::call::{Call, Pending, Slot};
-use crate::engine::Config;
+use crate::engine::{Config, Gate};
 use crate::partition::Partition;
 use crate::request::NewItem;
 use crate::undertaker::UndertakerHandle;
@@ -29,6 +29,9 @@ use router::{Busy, Line, Router};
 pub(crate) use choice::Told;
 pub(crate) use figures::Figures;
 pub(crate) use record::Record;
+
+/// A partition's store, and what it passes before it asks more of it than its writes.
+pub(crate) type GatedStore = (Box<dyn PartitionStore>, Gate);
 
 /// Cold requests of one queue that are served at once.
 const COLD_MAX: usize = 64;
@@ -61,7 +64,7 @@ impl Queue {
     /// Starts the tasks of a queue; `stores` are its partitions', in order.
     pub(crate) fn start(
         record: Record,
-        stores: Vec<Box<dyn PartitionStore>>,
+        stores: Vec<GatedStore>,
         config: &Arc<Config>,
         undertaker: &UndertakerHandle,
         answers: &Arc<AtomicUsize>,

@@ -28,8 +28,8 @@ use crate::{Item, ItemId, Namespace, QueueInfo, QueueName};
 
 pub use error::{Result, StoreError};
 pub use outcome::{
-    Change, Cleared, Counts, Deadlines, Dropped, Due, DueAction, ItemHeader, LastOwner, Missing, Opened,
-    Pick, Placement, Ready, Removed, StoreStats, Verdict,
+    Change, Cleared, Counts, Deadlines, Dropped, Due, DueAction, ItemHeader, LastOwner, Listed, Missing,
+    Opened, Pick, Placement, Ready, Removed, StoreStats, Verdict,
 };
 pub use write_max::WriteMax;
 
@@ -71,6 +71,12 @@ pub trait Store: Send + Sync + 'static {
 
 /// The answer to [`PartitionStore::stats`].
 pub type StatsAnswer = Pin<Box<dyn Future<Output = Result<StoreStats>> + Send>>;
+
+/// The answer to [`PartitionStore::list`].
+pub type ListAnswer = Pin<Box<dyn Future<Output = Result<Listed>> + Send>>;
+
+/// Partitions of one store that the engine opens at the same time. More of them would take from writes what they need.
+pub(crate) const OPENS_MAX: usize = 4;
 
 /// The items of one partition, in the hands of its one owner.
 ///
@@ -161,11 +167,12 @@ pub trait PartitionStore: Send + 'static {
     /// As [`produce`](Self::produce).
     async fn clear(&mut self, ready: bool, leased: bool, scheduled: bool, behind: ItemId) -> Result<Cleared>;
 
-    /// Items from the pivot on, in order of id: the scheduled ones, or all others.
+    /// Items from the pivot on, in order of id, the scheduled ones or all others, as they are at one instant while the
+    /// answer is awaited. The page ends with the item that is the `limit`th, or with which payloads and texts have
+    /// `bytes` or more. Other calls may be made meanwhile; dropped, nothing is left behind.
     ///
-    /// # Errors
-    /// [`StoreError::Unavailable`].
-    async fn list(&mut self, scheduled: bool, pivot: ItemId, limit: usize) -> Result<Vec<Item>>;
+    /// Its errors are those of [`stats`](Self::stats).
+    fn list(&self, scheduled: bool, pivot: ItemId, limit: usize, bytes: usize) -> ListAnswer;
 
     /// The earliest deadlines that are stored.
     ///

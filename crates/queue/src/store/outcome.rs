@@ -229,6 +229,15 @@ pub struct Cleared {
     pub next: Option<ItemId>,
 }
 
+/// A page of a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listed {
+    /// In order of id.
+    pub items: Vec<Item>,
+    /// Where the next page begins; none if there is nothing behind this one.
+    pub next: Option<ItemId>,
+}
+
 /// How far dropping a partition got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dropped {

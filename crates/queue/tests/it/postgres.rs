@@ -3,6 +3,7 @@
 mod faults;
 mod fencing;
 pub(crate) mod fixture;
+mod opens;
 mod pooler;
 mod querator;
 mod schema;

@@ -328,6 +328,60 @@ pub async fn two_servers_lose_nothing(served: &mut Served) {
     assert_eq!(payloads(&served.lease("jobs", 100).await.items), acknowledged);
 }
 
+/// Queues whose partitions hang, or that have many of them, do not keep others from being opened, nor the store busy.
+pub async fn partitions_are_opened_a_few_at_once(served: &mut Served) {
+    for (queue, partitions) in [("many", 7), ("more", 7), ("jobs", 1), ("open", 1)] {
+        served.create_with(queue, |change| change.requested_partitions = partitions).await;
+    }
+    served.reconfigure(|_| {}).await;
+    served.produce("open", &["a"]).await;
+    for partition in 1..7 {
+        served.faults.always("open", Some(partition), Fault::Held);
+    }
+    let open = |queue: &'static str| {
+        let engine = served.engine.clone();
+        tokio::spawn(async move { engine.stats(&name(queue)).await })
+    };
+    let many = open("many");
+    served.until(|| async { served.faults.opens() == 3 }).await;
+    served.produce("open", &["b"]).await;
+    served.produce("jobs", &["c"]).await;
+    let more = open("more");
+    served.until(|| async { served.faults.opens() == 4 }).await;
+    served.faults.heal();
+    for stats in [many, more] {
+        let stats = stats.await.expect("it ends").expect("stats");
+        assert!(stats.partitions.iter().all(|partition| partition.failures == 0), "{stats:?}");
+    }
+    assert_eq!(served.faults.opens_max(), 4);
+}
+
+/// A partition that waits to be opened is stopped at once.
+pub async fn partition_that_waits_to_be_opened_is_stopped(served: &mut Served) {
+    const PARTITIONS: u32 = 9;
+    served.create_with("jobs", |queue| queue.requested_partitions = PARTITIONS.into()).await;
+    served.reconfigure(|config| config.shutdown_grace = PATIENCE * 2).await;
+    served.faults.always("open", None, Fault::Held);
+    let lists: Vec<_> = (0..PARTITIONS)
+        .map(|partition| {
+            let engine = served.engine.clone();
+            tokio::spawn(async move {
+                let (queue, partition) = (name("jobs"), partition.into());
+                let list = crate::ListItems { queue: &queue, partition, pivot: "", limit: 0 };
+                engine.list_items(list).await
+            })
+        })
+        .collect();
+    served.until(|| async { served.faults.opens() == 3 }).await;
+    served.faults.take_calls("open");
+    let engine = served.engine.clone();
+    let stop = tokio::spawn(async move { engine.shutdown().await });
+    served.until(|| async { lists.iter().filter(|list| list.is_finished()).count() == 6 }).await;
+    served.faults.release();
+    stop.await.expect("it ends");
+    assert_eq!(served.faults.take_calls("open"), 0, "those that waited were not opened");
+}
+
 /// A failing lifecycle is done when the store is back.
 pub async fn lifecycle_goes_on_after_a_failure(served: &mut Served) {
     served.create("jobs").await;
@@ -438,8 +492,18 @@ pub async fn quiet_queue_asks_nothing_of_its_store(served: &mut Served) {
     served.produce("jobs", &["a"]).await;
     let leased = served.lease("jobs", 1).await;
     served.complete("jobs", &leased).await.expect("complete");
-    let operations =
-        ["produce", "next_ready", "lease", "change", "due", "requeue", "fetch", "remove", "deadlines"];
+    let operations = [
+        "produce",
+        "next_ready",
+        "lease",
+        "change",
+        "due",
+        "requeue",
+        "fetch",
+        "headers",
+        "remove",
+        "deadlines",
+    ];
     for operation in operations {
         served.faults.take_calls(operation);
     }

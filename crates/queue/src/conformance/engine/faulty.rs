@@ -11,8 +11,8 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::store::{
-    Change, Cleared, Deadlines, Dropped, Due, ItemHeader, LastOwner, Opened, PartitionId, Pick, Placement,
-    Ready, Removed, Result, StatsAnswer, StoreError, Verdict, WriteMax,
+    Change, Cleared, Deadlines, Dropped, Due, ItemHeader, LastOwner, ListAnswer, Opened, PartitionId, Pick,
+    Placement, Ready, Removed, Result, StatsAnswer, StoreError, Verdict, WriteMax,
 };
 use crate::{Item, ItemId, Namespace, PartitionStore, QueueInfo, QueueName, QueueStore, Store};
 
@@ -55,6 +55,8 @@ pub struct Faults {
     rules: Arc<Mutex<Vec<Rule>>>,
     calls: Arc<Mutex<HashMap<&'static str, usize>>>,
     writes: Arc<Mutex<Vec<Written>>>,
+    opens: Arc<AtomicUsize>,
+    opens_max: Arc<AtomicUsize>,
     released: Arc<Notify>,
     /// Bytes of contents that were read.
     contents: Arc<AtomicUsize>,
@@ -111,6 +113,24 @@ impl Faults {
         self.calls.lock().remove(operation).unwrap_or(0)
     }
 
+    /// How many partitions are being opened.
+    #[must_use]
+    pub fn opens(&self) -> usize {
+        self.opens.load(Ordering::SeqCst)
+    }
+
+    /// How many there were at most at the same time.
+    #[must_use]
+    pub fn opens_max(&self) -> usize {
+        self.opens_max.load(Ordering::SeqCst)
+    }
+
+    fn opening(&self) -> Opening {
+        let opens = self.opens.fetch_add(1, Ordering::SeqCst) + 1;
+        self.opens_max.fetch_max(opens, Ordering::SeqCst);
+        Opening(self.opens.clone())
+    }
+
     /// The sizes of the writes of this operation since the last time this was asked: items, and bytes of produced ones.
     pub fn take_writes(&self, operation: &str) -> Vec<(usize, usize)> {
         let mut writes = self.writes.lock();
@@ -146,6 +166,15 @@ impl Faults {
         };
         let at = rules.iter().position(hits)?;
         Some(if rules[at].is_once { rules.remove(at).fault } else { rules[at].fault })
+    }
+}
+
+/// A partition that is being opened.
+struct Opening(Arc<AtomicUsize>);
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -283,6 +312,7 @@ impl PartitionStore for FaultyPartition {
     }
 
     async fn open(&mut self) -> Result<Opened> {
+        let _opening = self.gate.faults.opening();
         faulty!(self, "open", self.store.open())
     }
 
@@ -332,9 +362,13 @@ impl PartitionStore for FaultyPartition {
         faulty!(self, "clear", self.store.clear(ready, leased, scheduled, behind))
     }
 
-    async fn list(&mut self, scheduled: bool, pivot: ItemId, limit: usize) -> Result<Vec<Item>> {
-        let items = faulty!(self, "list", self.store.list(scheduled, pivot, limit));
-        self.gate.faults.read(items)
+    fn list(&self, scheduled: bool, pivot: ItemId, limit: usize, bytes: usize) -> ListAnswer {
+        let (gate, answer) = (self.gate.clone(), self.store.list(scheduled, pivot, limit, bytes));
+        Box::pin(async move {
+            let lost = gate.before("list").await?;
+            let answer = answer.await;
+            lost.map_or(answer, Err)
+        })
     }
 
     async fn deadlines(&mut self) -> Result<Deadlines> {

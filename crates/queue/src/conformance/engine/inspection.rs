@@ -103,6 +103,67 @@ pub async fn lists_start_at_the_pivot(served: &mut Served) {
     );
 }
 
+/// A list that is long is read in pages, and nobody waits for it.
+pub async fn long_list_is_read_in_pages_beside_the_work(served: &mut Served) {
+    served.create("jobs").await;
+    for number in 0..3 {
+        let item = new_item(&number.to_string());
+        served.produce_items("jobs", vec![item; 700], PATIENCE).await.expect("produce");
+    }
+    served.faults.take_calls("list");
+    served.faults.always("list", None, Fault::Held);
+    let engine = served.engine.clone();
+    let list = tokio::spawn(async move {
+        let queue = name("jobs");
+        engine.list_items(ListItems { queue: &queue, partition: 0, pivot: "", limit: 20_000 }).await
+    });
+    served.until(|| async { served.faults.take_calls("list") == 1 }).await;
+    served.produce("jobs", &["last"]).await;
+    let leased = served.lease("jobs", 1).await;
+    served.complete("jobs", &leased).await.expect("it is held");
+    served.faults.heal();
+    let listed = list.await.expect("it ends").expect("list");
+    assert!(listed.is_sorted_by(|one, other| one.id < other.id));
+    assert!((2_100..=2_101).contains(&listed.len()), "{} items", listed.len());
+    assert_eq!(listed.last().map(|item| &item.payload[..]), Some(&b"last"[..]), "it is on a later page");
+    assert_eq!(served.faults.take_calls("list"), 2, "after the first page");
+}
+
+/// Rather than to be cut without a word, or to fill the memory.
+pub async fn list_beyond_its_bounds_is_refused(served: &mut Served) {
+    served.reconfigure(|config| config.list_bytes_max = 50_000).await;
+    served.create("jobs").await;
+    served.produce_items("jobs", vec![new_item(&"x".repeat(20_000)); 3], PATIENCE).await.expect("produce");
+    let queue = name("jobs");
+    let list = async |limit| {
+        served.engine.list_items(ListItems { queue: &queue, partition: 0, pivot: "", limit }).await
+    };
+    assert_eq!(list(2).await.expect("they fit").len(), 2);
+    let too_long = "limit is invalid; the first 3 items have more than 50000 bytes, ask for fewer";
+    assert_eq!(words(list(20_000).await), too_long);
+    for limit in [20_001, i64::from(i32::MAX)] {
+        assert_eq!(words(list(limit).await), "limit is invalid; cannot be greater than 20000");
+    }
+}
+
+/// A store that cannot be read for somebody can be written for others.
+pub async fn failed_list_does_not_fail_the_partition(served: &mut Served) {
+    served.create("jobs").await;
+    served.produce("jobs", &["a"]).await;
+    served.faults.always("list", None, Fault::Unavailable);
+    served.faults.always("open", None, Fault::Unavailable);
+    let queue = name("jobs");
+    for _ in 0..3 {
+        let list = ListItems { queue: &queue, partition: 0, pivot: "", limit: 0 };
+        let answer = served.engine.list_items(list).await;
+        assert!(matches!(answer, Err(Error::Storage(_))), "{answer:?}");
+    }
+    assert_eq!(served.partition_stats("jobs").await.failures, 0);
+    served.produce("jobs", &["b"]).await;
+    served.faults.heal();
+    assert_eq!(payloads(&served.items("jobs", 0).await), ["a", "b"]);
+}
+
 /// Imported items come in order, with new ids, and can be leased at once.
 pub async fn imported_items_are_leasable_at_once(served: &mut Served) {
     served.create("jobs").await;

@@ -144,7 +144,7 @@ impl Line {
 
     /// The payloads of all items that are not scheduled, in order.
     pub async fn payloads(&mut self) -> Vec<String> {
-        let items = self.owner.list(false, ItemId::MIN, 100_000).await.expect("list");
+        let items = self.owner.list(false, ItemId::MIN, 100_000, usize::MAX).await.expect("list").items;
         items.iter().map(|item| String::from_utf8_lossy(&item.payload).into_owned()).collect()
     }
 }

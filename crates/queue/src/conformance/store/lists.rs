@@ -20,8 +20,37 @@ pub async fn list_starts_at_the_pivot(start: Start) {
         (ids[3].successor(), 100, vec![]),
         (ItemId::MIN, 0, vec![]),
     ] {
-        let listed = line.owner.list(false, pivot, limit).await.expect("list");
+        let listed = line.owner.list(false, pivot, limit, usize::MAX).await.expect("list").items;
         assert_eq!(listed.iter().map(|item| item.id).collect::<Vec<_>>(), expected);
+    }
+}
+
+/// With the item that has the last of the bytes, and the next page goes on behind it; nothing is left out.
+pub async fn page_of_a_list_ends_at_so_many_items_or_bytes(start: Start) {
+    let mut line = Line::start(start).await;
+    let mut ids = Vec::new();
+    for _ in 0..5 {
+        ids.push(line.produced(&["x".repeat(100).as_str()]).await[0]);
+        line.scheduled("behind", 30).await;
+    }
+    // Beside the payload there are texts, a little longer than it.
+    for (limit, bytes, lens) in [
+        (2, usize::MAX, vec![2, 2, 1]),
+        (5, usize::MAX, vec![5]),
+        (9, 1, vec![1; 5]),
+        (9, 300, vec![2, 2, 1]),
+        (9, 600, vec![3, 2]),
+    ] {
+        let (mut pivot, mut pages, mut listed) = (Some(ItemId::MIN), Vec::new(), Vec::new());
+        while let Some(from) = pivot {
+            let page = line.owner.list(false, from, limit, bytes).await.expect("list");
+            pivot = page.next;
+            if !page.items.is_empty() {
+                pages.push(page.items.len());
+            }
+            listed.extend(page.items.into_iter().map(|item| item.id));
+        }
+        assert_eq!((pages, &listed), (lens, &ids), "at most {limit} items and {bytes} bytes");
     }
 }
 
@@ -32,9 +61,12 @@ pub async fn scheduled_items_have_their_own_list(start: Start) {
     let late = line.scheduled("late", 30).await;
     let early = line.scheduled("early", 10).await;
     let ids = |items: Vec<Item>| items.into_iter().map(|item| item.id).collect::<Vec<_>>();
-    assert_eq!(ids(line.owner.list(true, ItemId::MIN, 9).await.expect("list")), [late, early]);
-    assert_eq!(ids(line.owner.list(true, early, 9).await.expect("list")), [early]);
-    assert_eq!(ids(line.owner.list(false, ItemId::MIN, 9).await.expect("list")), [ready]);
+    assert_eq!(
+        ids(line.owner.list(true, ItemId::MIN, 9, usize::MAX).await.expect("list").items),
+        [late, early]
+    );
+    assert_eq!(ids(line.owner.list(true, early, 9, usize::MAX).await.expect("list").items), [early]);
+    assert_eq!(ids(line.owner.list(false, ItemId::MIN, 9, usize::MAX).await.expect("list").items), [ready]);
 }
 
 /// In the order asked, without those that are not here.

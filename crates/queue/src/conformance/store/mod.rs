@@ -72,6 +72,7 @@ macro_rules! store_conformance {
             lifecycle: clear_takes_only_what_it_is_told,
             lifecycle: clear_goes_on_where_it_stopped,
             lists: list_starts_at_the_pivot,
+            lists: page_of_a_list_ends_at_so_many_items_or_bytes,
             lists: scheduled_items_have_their_own_list,
             lists: headers_are_those_of_the_items,
             lists: counts_and_ages_are_true,

@@ -29,7 +29,7 @@ pub async fn second_owner_fences_the_first(start: Start) {
     fenced(first.remove(&[held]).await);
     fenced(first.clear(true, true, true, ItemId::MIN).await);
 
-    let items = second.list(false, ItemId::MIN, 9).await.expect("list");
+    let items = second.list(false, ItemId::MIN, 9, usize::MAX).await.expect("list").items;
     assert_eq!(items.iter().map(|item| item.id).collect::<Vec<_>>(), [held, ready]);
     assert_eq!(items[0].lease_deadline, Some(at(60)));
     second.change(&[&[Change::Complete { id: held }]]).await.expect("the owner writes");

@@ -135,7 +135,7 @@ pub async fn ten_thousand_items_are_placed_at_once(start: Start) {
         let placements = line.owner.produce(some).await.expect("produce");
         assert_eq!(placements.len(), some.len());
     }
-    let listed = line.owner.list(false, ItemId::MIN, 20_000).await.expect("list");
+    let listed = line.owner.list(false, ItemId::MIN, 20_000, usize::MAX).await.expect("list").items;
     assert!(listed == items, "the list of 10,000 items is what was placed");
 }
 

@@ -39,6 +39,6 @@ pub async fn everything_acknowledged_is_there_after_a_restart(start: Start) {
 }
 
 async fn everything(line: &mut Line) -> (Vec<Item>, Vec<Item>) {
-    let here = line.owner.list(false, ItemId::MIN, 99).await.expect("list");
-    (here, line.owner.list(true, ItemId::MIN, 99).await.expect("list"))
+    let here = line.owner.list(false, ItemId::MIN, 99, usize::MAX).await.expect("list").items;
+    (here, line.owner.list(true, ItemId::MIN, 99, usize::MAX).await.expect("list").items)
 }

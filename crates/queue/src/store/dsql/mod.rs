@@ -17,6 +17,7 @@ use tokio::sync::Semaphore;
 
 use super::postgres::partition::PostgresPartition;
 use super::postgres::place::Place;
+use super::postgres::with_set_up;
 use super::{Dropped, LastOwner, PartitionId, PartitionStore, Result, Store, postgres};
 use schema::Dsql;
 
@@ -46,23 +47,24 @@ impl Default for Config {
 /// Partitions in one DSQL cluster. Clones are handles on the same ones.
 #[derive(Clone, Debug)]
 pub struct DsqlStore {
-    pool: Pool,
+    /// For items, and for opening partitions.
+    pools: [Pool; 2],
     config: Config,
     dialect: Arc<Dsql>,
 }
 
 impl DsqlStore {
-    /// Over a pool that may be shared with others. Touches nothing: tables are made when a partition is opened.
+    /// Over a pool that may be shared with others, and up to four connections beside it that open partitions. Touches nothing: tables are made when a partition is opened.
     #[must_use]
     pub fn new(pool: Pool, config: Config) -> Self {
-        DsqlStore { dialect: Arc::new(Dsql::new(config.retries.clone())), pool, config }
+        DsqlStore { dialect: Arc::new(Dsql::new(config.retries.clone())), pools: with_set_up(pool), config }
     }
 
     fn place(&self, partition: &PartitionId) -> Place {
         let Config { owner, timeout, open_timeout, .. } = self.config.clone();
         // There is nothing to vacuum.
         let config = postgres::Config { owner, timeout, open_timeout, vacuum_after: 0 };
-        Place::new(self.pool.clone(), config, partition.clone(), statements::all(), self.dialect.clone())
+        Place::new(self.pools.clone(), config, partition.clone(), statements::all(), self.dialect.clone())
     }
 }
 

@@ -120,10 +120,10 @@ async fn make(place: &Place) -> TxnResult<()> {
     let made = |name: &str| state.first().and_then(|row| row.try_get::<_, i64>(name).ok());
     let policy = place.policy(place.config.open_timeout);
     if made("tables") != Some(count(SCHEMA_TABLES.len())) {
-        make_dsql_tables(&place.pool, SETUP, &policy, &SCHEMA_TABLES).await?;
+        make_dsql_tables(&place.set_up, SETUP, &policy, &SCHEMA_TABLES).await?;
     }
     if made("indexes") != Some(count(SCHEMA_INDEXES.len())) {
-        make_dsql_indexes(&place.pool, SETUP, &policy, &SCHEMA_INDEXES).await?;
+        make_dsql_indexes(&place.set_up, SETUP, &policy, &SCHEMA_INDEXES).await?;
     }
     Ok(())
 }
@@ -165,6 +165,6 @@ async fn empty(place: &Place, epoch: i64) -> Result<Dropped> {
 }
 
 async fn run(place: &Place, pipeline: Pipeline<'_>) -> TxnResult<Vec<Row>> {
-    let answers = pipeline.query(&place.pool, &place.policy(place.config.open_timeout)).await?;
+    let answers = pipeline.query(&place.set_up, &place.policy(place.config.open_timeout)).await?;
     Ok(answers.into_iter().next_back().unwrap_or_default())
 }

@@ -100,16 +100,27 @@ impl Store for EmbeddedStore {
     }
 }
 
-/// Reads on a thread that may block.
+/// Reads what is committed.
 async fn read<T: Send + 'static>(
     store: &leasehold_embedded::Store,
     operation: &'static str,
     read: impl FnOnce(&redb::ReadTransaction) -> Result<T, redb::Error> + Send + 'static,
 ) -> Result<T> {
     let store = store.clone();
-    let done = tokio::task::spawn_blocking(move || store.read(read)).await;
-    let failed = |source| StoreError::Unavailable { operation, source };
-    done.map_err(|lost| failed(lost.into()))?.map_err(|error| failed(error.into()))
+    blocking(operation, move || store.read(read)).await
+}
+
+/// Reads on a thread that may block.
+async fn blocking<T: Send + 'static, E: Into<Box<dyn std::error::Error + Send + Sync>> + Send + 'static>(
+    operation: &'static str,
+    read: impl FnOnce() -> Result<T, E> + Send + 'static,
+) -> Result<T> {
+    let done = tokio::task::spawn_blocking(read).await;
+    done.map_err(|lost| unread(operation, lost.into()))?.map_err(|error| unread(operation, error.into()))
+}
+
+fn unread(operation: &'static str, source: Box<dyn std::error::Error + Send + Sync>) -> StoreError {
+    StoreError::Unavailable { operation, source }
 }
 
 fn unwritten(operation: &'static str, error: leasehold_embedded::Error) -> StoreError {

@@ -5,17 +5,17 @@ use std::num::NonZeroUsize;
 use async_trait::async_trait;
 use leasehold_core::Timestamp;
 use leasehold_embedded::{Store, Written};
-use redb::WriteTransaction;
+use redb::{ReadTransaction, WriteTransaction};
 
 use super::batch::{Batch, Refused};
 use super::contents::Contents;
 use super::open::{self, Claim};
 use super::tables::{EPOCHS, ITEMS};
-use super::{read, sweep, unwritten};
+use super::{blocking, read, sweep, unread, unwritten};
 use crate::store::index::{Header, Index};
 use crate::store::{
-    Change, Cleared, Deadlines, Due, ItemHeader, Opened, PartitionId, PartitionStore, Pick, Placement, Ready,
-    Removed, Result, StatsAnswer, StoreError, Verdict, WriteMax,
+    Change, Cleared, Deadlines, Due, ItemHeader, ListAnswer, Listed, Opened, PartitionId, PartitionStore,
+    Pick, Placement, Ready, Removed, Result, StatsAnswer, StoreError, Verdict, WriteMax,
 };
 use crate::{Item, ItemId};
 
@@ -58,8 +58,12 @@ impl EmbeddedPartition {
 
     /// The line, for reading.
     fn line(&self, operation: &'static str) -> Result<&Index<()>> {
+        self.owned(operation).map(|owned| &owned.line)
+    }
+
+    fn owned(&self, operation: &'static str) -> Result<&Owned> {
         match &self.hold {
-            Hold::Owned(owned) => Ok(&owned.line),
+            Hold::Owned(owned) => Ok(owned),
             Hold::Lost => Err(self.lost(operation)),
             Hold::None => Err(self.fenced()),
         }
@@ -105,17 +109,8 @@ impl EmbeddedPartition {
     /// The items with these ids and headers.
     async fn contents(&self, operation: &'static str, headers: Vec<(ItemId, Header)>) -> Result<Vec<Item>> {
         let Hold::Owned(owned) = &self.hold else { return Err(self.fenced()) };
-        let Claim { number, epoch } = owned.claim;
-        let items = read(&self.store, operation, move |transaction| {
-            // The line knows nothing of another owner.
-            let current = transaction.open_table(EPOCHS)?.get(number)?.map(|epoch| epoch.value());
-            if current != Some(epoch) {
-                return Ok(None);
-            }
-            let items = transaction.open_table(ITEMS)?;
-            let contents = Contents::read(&items, number, headers.iter().map(|(id, _)| *id))?;
-            Ok(Some(contents.items(&headers)))
-        });
+        let claim = owned.claim;
+        let items = read(&self.store, operation, move |transaction| contents(transaction, claim, &headers));
         items.await?.unwrap_or_else(|| Err(self.fenced()))
     }
 
@@ -129,6 +124,21 @@ impl EmbeddedPartition {
             source: "an earlier write failed; open the partition again".into(),
         }
     }
+}
+
+/// The items with these headers; none if another is the owner, of whom the line knows nothing.
+fn contents(
+    transaction: &ReadTransaction,
+    Claim { number, epoch }: Claim,
+    headers: &[(ItemId, Header)],
+) -> Result<Option<Result<Vec<Item>>>, redb::Error> {
+    let current = transaction.open_table(EPOCHS)?.get(number)?.map(|epoch| epoch.value());
+    if current != Some(epoch) {
+        return Ok(None);
+    }
+    let items = transaction.open_table(ITEMS)?;
+    let contents = Contents::read(&items, number, headers.iter().map(|(id, _)| *id))?;
+    Ok(Some(contents.items(headers)))
 }
 
 fn with_headers(line: &Index<()>, ids: &[ItemId]) -> Vec<(ItemId, Header)> {
@@ -273,10 +283,19 @@ impl PartitionStore for EmbeddedPartition {
         Ok(cleared)
     }
 
-    async fn list(&mut self, scheduled: bool, pivot: ItemId, limit: usize) -> Result<Vec<Item>> {
-        let line = self.line("list")?;
-        let headers = with_headers(line, &line.list(scheduled, pivot, limit));
-        self.contents("list", headers).await
+    /// The line and the file are looked at in the same instant: no write is under way when this is called.
+    fn list(&self, scheduled: bool, pivot: ItemId, limit: usize, bytes: usize) -> ListAnswer {
+        let page = self.owned("list").and_then(|owned| {
+            let (ids, next) = owned.line.list(scheduled, pivot, limit, bytes);
+            let read = self.store.begin_read().map_err(|error| unread("list", error.into()))?;
+            Ok((read, owned.claim, with_headers(&owned.line, &ids), next))
+        });
+        let fenced = self.fenced();
+        Box::pin(async move {
+            let (read, claim, headers, next) = page?;
+            let found = blocking("list", move || contents(&read, claim, &headers)).await?;
+            found.map_or(Err(fenced), |items| Ok(Listed { items: items?, next }))
+        })
     }
 
     async fn deadlines(&mut self) -> Result<Deadlines> {

@@ -277,13 +277,37 @@ impl<C> Index<C> {
     }
 
     /// Ids from the pivot on: of scheduled items, or of all others.
-    pub(crate) fn list(&self, scheduled: bool, pivot: ItemId, limit: usize) -> Vec<ItemId> {
+    /// The ids of a page, and where the next one begins.
+    pub(crate) fn list(
+        &self,
+        scheduled: bool,
+        pivot: ItemId,
+        limit: usize,
+        bytes: usize,
+    ) -> (Vec<ItemId>, Option<ItemId>) {
         if scheduled {
-            return self.scheduled_ids.iter_from(pivot).take(limit).copied().collect();
+            return self.page(self.scheduled_ids.iter_from(pivot).copied(), limit, bytes);
         }
         let here =
             |(id, entry): (&ItemId, &Entry<C>)| (entry.header.state != ItemState::Scheduled).then_some(*id);
-        self.entries.range(pivot..).filter_map(here).take(limit).collect()
+        self.page(self.entries.range(pivot..).filter_map(here), limit, bytes)
+    }
+
+    fn page(
+        &self,
+        ids: impl Iterator<Item = ItemId>,
+        limit: usize,
+        bytes_max: usize,
+    ) -> (Vec<ItemId>, Option<ItemId>) {
+        let (mut page, mut bytes) = (Vec::new(), 0_usize);
+        for id in ids {
+            if page.len() >= limit || bytes >= bytes_max {
+                return (page, Some(id));
+            }
+            bytes = bytes.saturating_add(self.entries[&id].bytes as usize);
+            page.push(id);
+        }
+        (page, None)
     }
 
     fn delete(&mut self, id: ItemId, removed: &mut Removed) -> bool {

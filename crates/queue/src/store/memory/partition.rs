@@ -11,8 +11,8 @@ use parking_lot::Mutex;
 
 use crate::store::index::{Header, Index};
 use crate::store::{
-    Change, Cleared, Deadlines, Due, ItemHeader, Opened, PartitionId, PartitionStore, Pick, Placement, Ready,
-    Removed, Result, StatsAnswer, StoreError, Verdict, WriteMax,
+    Change, Cleared, Deadlines, Due, ItemHeader, ListAnswer, Listed, Opened, PartitionId, PartitionStore,
+    Pick, Placement, Ready, Removed, Result, StatsAnswer, StoreError, Verdict, WriteMax,
 };
 use crate::{Item, ItemId};
 
@@ -187,8 +187,12 @@ impl PartitionStore for MemoryPartition {
         self.write(|index| index.clear(ready, leased, scheduled, behind).0)
     }
 
-    async fn list(&mut self, scheduled: bool, pivot: ItemId, limit: usize) -> Result<Vec<Item>> {
-        self.read(|index| items(index, &index.list(scheduled, pivot, limit)))
+    fn list(&self, scheduled: bool, pivot: ItemId, limit: usize, bytes: usize) -> ListAnswer {
+        let page = self.read(|index| {
+            let (ids, next) = index.list(scheduled, pivot, limit, bytes);
+            Listed { items: items(index, &ids), next }
+        });
+        Box::pin(std::future::ready(page))
     }
 
     async fn deadlines(&mut self) -> Result<Deadlines> {

@@ -7,10 +7,9 @@ use leasehold_txn::tokio_postgres::types::Type;
 use super::item_row;
 use super::operations::{FETCH, HEADERS, LIST};
 use super::partition::PostgresPartition;
-use super::script::Script;
-use super::statements::Statements;
+use super::place::Place;
 use super::values::{IdText, count};
-use crate::store::{ItemHeader, Result};
+use crate::store::{ItemHeader, Listed, Result};
 use crate::{Item, ItemId};
 
 pub(super) async fn fetch(partition: &mut PostgresPartition, ids: &[ItemId]) -> Result<Vec<Item>> {
@@ -35,16 +34,20 @@ pub(super) async fn headers(partition: &mut PostgresPartition, ids: &[ItemId]) -
 }
 
 pub(super) async fn list(
-    partition: &PostgresPartition,
+    place: &Place,
     scheduled: bool,
     pivot: ItemId,
     limit: usize,
-) -> Result<Vec<Item>> {
-    let script: fn(&Statements) -> &Script = match scheduled {
-        true => |statements| &statements.list_scheduled,
-        false => |statements| &statements.list,
+    bytes: usize,
+) -> Result<Listed> {
+    let script = match scheduled {
+        true => &place.statements.list_scheduled,
+        false => &place.statements.list,
     };
-    let (pivot, limit) = (IdText(pivot), count(limit));
-    let values = [(&pivot as _, Type::TEXT), (&limit as _, Type::INT8)];
-    item_row::items(&partition.read(LIST, script, &values).await?)
+    let (pivot, len, bytes_max) = (IdText(pivot), count(limit), count(bytes));
+    let values = [(&pivot as _, Type::TEXT), (&len as _, Type::INT8), (&bytes_max as _, Type::INT8)];
+    let items = item_row::items(&place.read(LIST, script, &values).await?)?;
+    let is_cut = items.len() >= limit || items.iter().map(Item::content_bytes).sum::<usize>() >= bytes;
+    let next = items.last().filter(|_| is_cut).map(|last| last.id.successor());
+    Ok(Listed { items, next })
 }

@@ -36,7 +36,7 @@ use async_trait::async_trait;
 use leasehold_txn::Pool;
 use tokio::sync::Semaphore;
 
-use super::{Dropped, LastOwner, PartitionId, PartitionStore, Result, Store};
+use super::{Dropped, LastOwner, OPENS_MAX, PartitionId, PartitionStore, Result, Store};
 use partition::PostgresPartition;
 use place::Place;
 use schema::Postgres;
@@ -80,25 +80,36 @@ impl Default for Config {
 /// Partitions in one PostgreSQL database. Clones are handles on the same ones.
 #[derive(Clone, Debug)]
 pub struct PostgresStore {
-    pool: Pool,
+    /// For items, and for opening partitions.
+    pools: [Pool; 2],
     config: Config,
     /// One table at a time is tidied up: the pool's connections are for the queues.
     upkeep: Arc<Semaphore>,
 }
 
 impl PostgresStore {
-    /// Over a pool that may be shared with others. Touches nothing: tables are made when a partition is opened.
+    /// Over a pool that may be shared with others, and up to four connections beside it that open partitions. Touches nothing: tables are made when a partition is opened.
     #[must_use]
     pub fn new(pool: Pool, config: Config) -> Self {
-        PostgresStore { pool, config, upkeep: Arc::new(Semaphore::new(1)) }
+        PostgresStore { pools: with_set_up(pool), config, upkeep: Arc::new(Semaphore::new(1)) }
     }
 
     fn place(&self, partition: &PartitionId) -> Place {
         let table = Table::of(partition);
         let statements = Statements::new(&table);
         let dialect = Arc::new(Postgres::new(table));
-        Place::new(self.pool.clone(), self.config.clone(), partition.clone(), statements, dialect)
+        Place::new(self.pools.clone(), self.config.clone(), partition.clone(), statements, dialect)
     }
+}
+
+/// The pool, and another one for opening partitions: as many connections as partitions are opened at once.
+pub(in crate::store) fn with_set_up(pool: Pool) -> [Pool; 2] {
+    let set_up = pool.sibling(OPENS_MAX).unwrap_or_else(|error| {
+        let error: &dyn std::error::Error = &error;
+        tracing::warn!(error, "partitions are opened over the connections of their items");
+        pool.clone()
+    });
+    [pool, set_up]
 }
 
 #[async_trait]

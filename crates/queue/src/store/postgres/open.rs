@@ -59,7 +59,7 @@ async fn take_over(place: &Place) -> TxnResult<Vec<Vec<Row>>> {
     steps.push(Step::new(&statements.take_over, &take_over));
     steps.extend(statements.opened.steps(&opened));
     steps.extend(statements.deadlines.steps(&deadlines));
-    Pipeline::write(OPEN, &steps).query(&place.pool, &place.policy(place.config.open_timeout)).await
+    Pipeline::write(OPEN, &steps).query(&place.set_up, &place.policy(place.config.open_timeout)).await
 }
 
 fn read(mut answers: Vec<Vec<Row>>) -> Result<(Taken, Opened)> {

@@ -17,8 +17,8 @@ use super::upkeep::Upkeep;
 use super::window::Window;
 use super::{change, due, lease, list, open, produce, remove, requeue, stats};
 use crate::store::{
-    Change, Cleared, Deadlines, Due, ItemHeader, Opened, PartitionStore, Pick, Placement, Ready, Removed,
-    Result, StatsAnswer, StoreError, Verdict, WriteMax,
+    Change, Cleared, Deadlines, Due, ItemHeader, ListAnswer, Opened, PartitionStore, Pick, Placement, Ready,
+    Removed, Result, StatsAnswer, StoreError, Verdict, WriteMax,
 };
 use crate::{Item, ItemId};
 
@@ -155,8 +155,12 @@ impl PartitionStore for PostgresPartition {
         remove::clear(self, ready, leased, scheduled, behind).await
     }
 
-    async fn list(&mut self, scheduled: bool, pivot: ItemId, limit: usize) -> Result<Vec<Item>> {
-        list::list(self, scheduled, pivot, limit).await
+    fn list(&self, scheduled: bool, pivot: ItemId, limit: usize, bytes: usize) -> ListAnswer {
+        let (epoch, place) = (self.epoch(), self.place.clone());
+        Box::pin(async move {
+            epoch?;
+            list::list(&place, scheduled, pivot, limit, bytes).await
+        })
     }
 
     async fn deadlines(&mut self) -> Result<Deadlines> {

@@ -22,6 +22,8 @@ pub(in crate::store) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
 #[derive(Debug)]
 pub(in crate::store) struct Place {
     pub(in crate::store) pool: Pool,
+    /// For opening and dropping partitions, which takes long and waits for locks: the other connections are for items.
+    pub(in crate::store) set_up: Pool,
     pub(in crate::store) config: Config,
     pub(in crate::store) partition: PartitionId,
     pub(in crate::store) number: i64,
@@ -31,13 +33,13 @@ pub(in crate::store) struct Place {
 
 impl Place {
     pub(in crate::store) fn new(
-        pool: Pool,
+        [pool, set_up]: [Pool; 2],
         config: Config,
         partition: PartitionId,
         statements: Statements,
         dialect: Arc<dyn Dialect>,
     ) -> Self {
-        Place { pool, config, number: partition.number.into(), partition, statements, dialect }
+        Place { pool, set_up, config, number: partition.number.into(), partition, statements, dialect }
     }
 
     pub(in crate::store) fn queue(&self) -> &str {
@@ -133,7 +135,7 @@ impl Place {
         let queue = self.queue();
         let values: Values<'_> = &[(&queue, Type::TEXT), (&self.number, Type::INT8)];
         let steps = [Step::new(LAST_OWNER, values)];
-        match Pipeline::read(SETUP, &steps).query(&self.pool, &self.policy(self.config.timeout)).await {
+        match Pipeline::read(SETUP, &steps).query(&self.set_up, &self.policy(self.config.timeout)).await {
             Err(error) if error.sqlstate() == Some(UNDEFINED_TABLE) => Ok(LastOwner(None)),
             Err(error) => Err(error_of(SETUP, error)),
             Ok(answers) => last_owner(answers.first().and_then(|rows| rows.first())),

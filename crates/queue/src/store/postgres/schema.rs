@@ -111,7 +111,8 @@ async fn state(postgres: &Postgres, place: &Place) -> Result<State> {
     let items = postgres.table.items();
     let values: Values<'_> = &[(&items, Type::TEXT)];
     let steps = [Step::new(SCHEMA_STATE, values)];
-    let answers = place.run(Pipeline::read(SETUP, &steps), SETUP).await?;
+    let read = Pipeline::read(SETUP, &steps).query(&place.set_up, &place.policy(place.config.timeout)).await;
+    let answers = read.map_err(|error| error_of(SETUP, error))?;
     let row = answers.first().and_then(|rows| rows.first()).ok_or_else(|| place.fenced())?;
     Ok(State {
         has_items: column(row, "has_items")?,
@@ -169,7 +170,7 @@ async fn drop_leftover(postgres: &Postgres, place: &Place, expected: LastOwner) 
         return Ok(Dropped::Whole);
     }
     let policy = place.policy(place.config.open_timeout);
-    let dropped = leasehold_txn::run(&place.pool, DROP, &policy, |transaction| {
+    let dropped = leasehold_txn::run(&place.set_up, DROP, &policy, |transaction| {
         let statements = &postgres.statements;
         Box::pin(async move {
             transaction.batch_execute(SCHEMA_LOCK).await?;
@@ -201,7 +202,7 @@ async fn drop_leftover(postgres: &Postgres, place: &Place, expected: LastOwner) 
 
 async fn run(place: &Place, operation: Operation, steps: &[Step<'_>]) -> TxnResult<()> {
     Pipeline::write(operation, steps)
-        .query(&place.pool, &place.policy(place.config.open_timeout))
+        .query(&place.set_up, &place.policy(place.config.open_timeout))
         .await
         .map(drop)
 }

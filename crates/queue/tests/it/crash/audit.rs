@@ -79,7 +79,7 @@ impl Audit {
         for partition in 0..PARTITIONS {
             let mut handle = store.partition(&partition_id(partition));
             let opened = handle.open().await.expect("opens");
-            let listed = handle.list(false, ItemId::MIN, usize::MAX).await.expect("lists");
+            let listed = handle.list(false, ItemId::MIN, usize::MAX, usize::MAX).await.expect("lists").items;
             assert_eq!(opened.counts.ready + opened.counts.leased, listed.len() as u64, "{run}");
             let mut here = BTreeMap::new();
             for item in &listed {

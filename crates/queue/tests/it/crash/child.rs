@@ -60,7 +60,7 @@ struct Worker {
 impl Worker {
     async fn start(partition: u32, mut handle: Box<dyn PartitionStore>, random: Random, next: u64) -> Self {
         let opened = handle.open().await.expect("opens");
-        let here = handle.list(false, ItemId::MIN, usize::MAX).await.expect("lists");
+        let here = handle.list(false, ItemId::MIN, usize::MAX, usize::MAX).await.expect("lists").items;
         let held = here.iter().filter(|item| item.is_leased).map(|item| item.id).collect();
         let numbers = here.iter().map(|item| (item.id, number_of(item))).collect();
         let ids = ItemIds::after(opened.id_max, SystemClock.now());

@@ -88,7 +88,7 @@ async fn closed_handle_owns_nothing() {
     line.produced(&["kept"]).await;
     line.owner.close().await;
     line.owner.close().await;
-    let refused = line.owner.list(false, ItemId::MIN, 9).await.expect_err("is closed");
+    let refused = line.owner.list(false, ItemId::MIN, 9, usize::MAX).await.expect_err("is closed");
     assert!(matches!(refused, StoreError::Fenced { .. }), "{refused:?}");
     line.owner.open().await.expect("opens anew");
     assert_eq!(line.payloads().await, ["kept"]);

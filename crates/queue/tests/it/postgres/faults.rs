@@ -171,7 +171,10 @@ async fn dropped_calls_leave_a_handle_that_must_be_opened() {
         assert!(matches!(before, Err(StoreError::Fenced { .. })), "{before:?}");
         // What is stuck ends, as it does when a server notices that its client is gone.
         proxy.cut_all();
-        line.owner.open().await.expect("open");
+        // The connection that opens partitions is cut as well: the first open may meet it before it is known to be dead.
+        if line.owner.open().await.is_err() {
+            line.owner.open().await.expect("open");
+        }
         let found = line.owner.fetch(&ids).await.expect("fetch").len();
         assert_eq!(found, if happened { 20 } else { 0 });
     }
@@ -227,7 +230,7 @@ async fn nothing_answered_is_lost_across_kills_of_the_server() {
         let mut auditor =
             PostgresStore::new(pool(&url, 2), Config::default()).partition(&partition("orders"));
         auditor.open().await.expect("open");
-        let listed = auditor.list(false, ItemId::MIN, 1_000_000).await.expect("list");
+        let listed = auditor.list(false, ItemId::MIN, 1_000_000, usize::MAX).await.expect("list").items;
         alive = listed.iter().map(|item| item.id).collect();
         let sure: HashSet<_> = known.difference(&doubtful).copied().collect();
         assert!(sure.is_subset(&alive), "lost: {:?}", sure.difference(&alive).collect::<Vec<_>>());

@@ -19,6 +19,7 @@ macro_rules! queue_cases {
             record_is_shown_as_it_was_merged,
             deleted_queue_does_not_come_back_with_its_items,
             stored_items_look_as_clients_expect,
+            list_beyond_its_limit_is_refused,
             stats_are_true,
             extended_and_retried_items_behave,
             waiting_lease_is_answered_at_its_timeout_and_by_a_produce,
@@ -370,6 +371,21 @@ pub(crate) async fn stored_items_look_as_clients_expect(server: Running) {
     server.done("/v1/storage/items.delete", json!({"queue_name": "q", "ids": [id(item)]})).await;
     let left = server.done("/v1/storage/items.list", json!({"queue_name": "q"})).await;
     assert_eq!(left["items"].as_array().expect("items").len(), 1);
+}
+
+/// The queue serves whatever readers ask for.
+pub(crate) async fn list_beyond_its_limit_is_refused(server: Running) {
+    server.queue("q").await;
+    server.produce("q", &["a", "b"]).await;
+    for path in ["/v1/storage/items.list", "/v1/storage/scheduled.list"] {
+        for limit in [20_001, i32::MAX] {
+            let refused = server.refused(path, json!({"queue_name": "q", "limit": limit})).await;
+            assert_eq!(refused, (400, "limit is invalid; cannot be greater than 20000".to_owned()));
+        }
+    }
+    let listed = server.done("/v1/storage/items.list", json!({"queue_name": "q", "limit": 20_000})).await;
+    assert_eq!(listed["items"].as_array().expect("items").len(), 2);
+    assert_eq!(server.lease("q", "c1", 10).await.len(), 2);
 }
 
 pub(crate) async fn stats_are_true(server: Running) {

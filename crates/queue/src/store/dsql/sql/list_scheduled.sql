@@ -1,6 +1,8 @@
--- Scheduled items in order.   $1 queue   $2 partition   $3 first id   $4 how many
+-- Scheduled items in order, up to the one with which they have so many bytes.
+-- $1 queue   $2 partition   $3 first id   $4 how many   $5 bytes
 SELECT {columns}
-  FROM (SELECT * FROM leasehold_items AS item
-         WHERE {here} AND item.id >= $3 AND item.enqueue_at IS NOT NULL ORDER BY item.id LIMIT $4) AS item
+  FROM (SELECT sized.*, (sum(sized.bytes) OVER (ORDER BY sized.id ROWS UNBOUNDED PRECEDING))::bigint - sized.bytes AS bytes_before
+          FROM (SELECT item.*, {bytes} AS bytes FROM leasehold_items AS item
+                 WHERE {here} AND item.id >= $3 AND item.enqueue_at IS NOT NULL ORDER BY item.id LIMIT $4) AS sized) AS item
  CROSS JOIN LATERAL (SELECT * FROM leasehold_contents AS content WHERE {content} LIMIT 1) AS content
- ORDER BY item.id
+ WHERE item.bytes_before < $5 ORDER BY item.id

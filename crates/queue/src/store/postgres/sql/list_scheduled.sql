@@ -1,2 +1,6 @@
--- Scheduled items in order.   $1 first id   $2 how many
-SELECT {columns} FROM {items} AS item WHERE item.id >= $1 AND item.enqueue_at IS NOT NULL ORDER BY item.id LIMIT $2
+-- Scheduled items in order, up to the one with which they have so many bytes.   $1 first id   $2 how many   $3 bytes
+SELECT {columns}
+  FROM (SELECT *, (sum({bytes}) OVER (ORDER BY item.id ROWS UNBOUNDED PRECEDING))::bigint - ({bytes}) AS bytes_before
+          FROM (SELECT * FROM {items} AS item WHERE item.id >= $1 AND item.enqueue_at IS NOT NULL ORDER BY item.id LIMIT $2)
+               AS item) AS item
+ WHERE item.bytes_before < $3 ORDER BY item.id
