@@ -100,7 +100,7 @@ impl Served {
     /// # Errors
     /// Nobody answers.
     pub fn get(&self, path: &str) -> io::Result<String> {
-        self.ask(&format!("GET {path} HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n\r\n"))
+        self.ask(&format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"))
     }
 
     /// An operation in JSON; fails unless it is answered with 200.
@@ -109,7 +109,7 @@ impl Served {
     /// Nobody answers, or not so.
     pub fn post(&self, path: &str, body: &str) -> Outcome<String> {
         let answer = self.ask(&format!(
-            "POST {path} HTTP/1.1\r\nHost: bench\r\nConnection: close\r\nContent-Type: application/json\r\n\
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n\
              Content-Length: {}\r\n\r\n{body}",
             body.len()
         ))?;

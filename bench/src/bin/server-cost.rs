@@ -150,7 +150,7 @@ fn per_connection(served: &Served, clients: u16) -> Outcome<f64> {
     let mut connected = Vec::new();
     for _ in 0..clients {
         let mut stream = TcpStream::connect(served.address())?;
-        stream.write_all(b"GET /health HTTP/1.1\r\nHost: bench\r\n\r\n")?;
+        stream.write_all(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")?;
         let mut answer = [0; 1_024];
         let len = stream.read(&mut answer)?;
         if !answer[..len].starts_with(b"HTTP/1.1 200") {
@@ -172,7 +172,7 @@ fn per_waiting_lease(served: &Served, clients: u16) -> Outcome<f64> {
         let mut stream = TcpStream::connect(served.address())?;
         write!(
             stream,
-            "POST /v1/queue.lease HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            "POST /v1/queue.lease HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()
         )?;
         waiting.push(stream);

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use leasehold_locks::backend::{BackendLocation, BackendOptions};
 
-use crate::{Error, Result, StoreLocation, TlsConfig, TracingConfig};
+use crate::{Error, HostName, Result, StoreLocation, TlsConfig, TracingConfig};
 
 /// Where the server listens when nothing else is said: loopback, so that a first try is not a public service.
 pub const DEFAULT_ADDRESS: &str = "127.0.0.1:2319";
@@ -15,6 +15,8 @@ pub const DEFAULT_STORE: &str = "./leasehold-data";
 pub struct Config {
     /// `HOST:PORT`; port 0 takes a free one.
     pub address: String,
+    /// Names beside IP addresses and `localhost` that requests without an API key may be sent to.
+    pub allowed_hosts: Vec<HostName>,
     /// Where `/health` and `/metrics` are served, if not at the address of everything else.
     pub admin_address: Option<String>,
     /// Whether `/metrics` is served at all.
@@ -48,6 +50,7 @@ impl Config {
     pub fn new(address: impl Into<String>, store: StoreLocation) -> Self {
         Config {
             address: address.into(),
+            allowed_hosts: Vec::new(),
             admin_address: None,
             metrics_enabled: true,
             store,

@@ -61,6 +61,12 @@ pub enum Error {
         /// As given.
         handler: String,
     },
+    /// A name to be reached by that is none.
+    #[error("allowed-hosts has '{given}', not a host name such as leasehold.example.com")]
+    AllowedHost {
+        /// As given.
+        given: String,
+    },
     /// A timeout that is none.
     #[error("{field} is '{given}', not a duration above zero such as 30s")]
     Timeout {
@@ -186,6 +192,7 @@ impl Error {
             Error::Driver { .. } => "server.driver",
             Error::AuthDriver { .. } => "server.auth_driver",
             Error::LogHandler { .. } => "server.log_handler",
+            Error::AllowedHost { .. } => "server.allowed_host",
             Error::Timeout { .. } => "server.timeout",
             Error::TlsFile { .. } => "server.tls_file",
             Error::TlsPair { .. } => "server.tls_pair",
@@ -221,6 +228,7 @@ impl Error {
             | Error::Driver { .. }
             | Error::AuthDriver { .. }
             | Error::LogHandler { .. }
+            | Error::AllowedHost { .. }
             | Error::Timeout { .. }
             | Error::TlsFile { .. }
             | Error::TlsPair { .. }

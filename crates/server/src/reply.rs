@@ -8,6 +8,8 @@ use axum::response::{IntoResponse, Response};
 use leasehold_api::reply;
 use leasehold_core::{Class, LockCode};
 
+use crate::refusal::Refusal;
+
 /// The envelope of every error, in the shape queue clients already read.
 #[derive(Debug)]
 pub(crate) struct Reply(reply::Reply);
@@ -118,6 +120,12 @@ impl From<leasehold_queue::Error> for Reply {
             tracing::warn!(code = error.code(), error = chain, "a queue operation failed");
         }
         reply.detail("error", error.code())
+    }
+}
+
+impl From<Refusal> for Reply {
+    fn from(refusal: Refusal) -> Self {
+        Reply::new(403, "Forbidden", refusal.to_string()).detail("error", refusal.code())
     }
 }
 

@@ -19,10 +19,10 @@ use leasehold_txn::{Pool, Registry};
 use crate::first_tries::{FirstTries, FirstTry};
 use crate::observed_locks::ObservedLocks;
 use crate::reply::Reply;
-use crate::routes::{Bodies, LongAnswers};
+use crate::routes::{Bodies, Hosts, LongAnswers};
 use crate::spans::Spans;
 use crate::store::{CHECK_TIMEOUT, Store};
-use crate::{Config, LimitsConfig, LocksConfig, QueueConfig, Result};
+use crate::{Config, HostName, LimitsConfig, LocksConfig, QueueConfig, Result};
 
 /// How long to wait before asking again a database that could not be prepared.
 const PREPARE_PAUSE: Duration = Duration::from_secs(2);
@@ -52,6 +52,7 @@ pub(crate) struct Faces {
     pub(crate) bodies: Bodies,
     pub(crate) long_answers: LongAnswers,
     pub(crate) spans: Spans,
+    pub(crate) hosts: Hosts,
     #[cfg(feature = "test-hooks")]
     pub(crate) test_clock: crate::test_hooks::TestClock,
     /// A backend whose tables may have to be made.
@@ -128,6 +129,7 @@ impl Services {
             #[cfg(feature = "test-hooks")]
             test_clock,
             spans: Spans::open(config.tracing.as_ref())?,
+            hosts: hosts(config),
             bodies: Bodies::new(&config.limits, config.timeouts.body),
             long_answers: LongAnswers::new(&config.limits),
             unprepared,
@@ -295,6 +297,13 @@ impl Services {
         self.engine.shutdown().await;
         self.access.close().await;
     }
+}
+
+/// Where the server listens by a name, it is reached by that name.
+fn hosts(config: &Config) -> Hosts {
+    let addresses = [Some(&config.address), config.admin_address.as_ref()];
+    let of_addresses = addresses.into_iter().flatten().filter_map(|address| HostName::of_address(address));
+    Hosts::new(config.allowed_hosts.iter().cloned().chain(of_addresses).collect(), config.tls.is_some())
 }
 
 fn engine_config(limits: &LimitsConfig) -> leasehold_queue::Config {

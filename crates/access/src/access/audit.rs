@@ -19,6 +19,12 @@ pub(super) fn denied(actor: &Principal, action: Permission, object: impl AsRef<s
     tracing::warn!(target: "leasehold::audit", %actor, action = action.as_str(), %object, outcome = "denied");
 }
 
+/// Somebody who may do nothing sent a request, which was not read.
+pub(super) fn unread(actor: &Principal, path: &str) {
+    let actor = Shown(actor.user_id());
+    tracing::warn!(target: "leasehold::audit", %actor, action = path, object = "not read", outcome = "denied");
+}
+
 /// Quoted and escaped, so that a name cannot forge a line of the log.
 struct Shown<'a>(&'a str);
 

@@ -33,6 +33,8 @@ pub(super) struct Caches {
     pub(super) unknown_api_keys: Mutex<Bounded<ApiKeyHash, ()>>,
     /// By user and namespace.
     pub(super) permissions: Cache<(String, Namespace), PermissionSet, Arc<StoreError>>,
+    /// Whether any role is bound to a user.
+    pub(super) bound: Cache<String, bool, Arc<StoreError>>,
 }
 
 impl Caches {
@@ -42,14 +44,19 @@ impl Caches {
             Change::ApiKey { id } => self.api_keys.retain(|key| key.id != *id),
             Change::User { id } => {
                 self.api_keys.retain(|key| key.user_id != *id);
-                self.permissions.retain(|_| false);
+                self.forget_permissions();
             }
-            Change::Permissions => self.permissions.retain(|_| false),
+            Change::Permissions => self.forget_permissions(),
             Change::Everything => {
                 self.api_keys.retain(|_| false);
-                self.permissions.retain(|_| false);
+                self.forget_permissions();
             }
         }
+    }
+
+    fn forget_permissions(&self) {
+        self.permissions.retain(|_| false);
+        self.bound.retain(|_| false);
     }
 }
 
@@ -59,6 +66,7 @@ impl Default for Caches {
             api_keys: Cache::new(API_KEYS_MAX, API_KEY_LIFETIME),
             unknown_api_keys: Mutex::new(Bounded::new(UNKNOWN_MAX, UNKNOWN_LIFETIME)),
             permissions: Cache::new(PERMISSIONS_MAX, PERMISSIONS_LIFETIME),
+            bound: Cache::new(PERMISSIONS_MAX, PERMISSIONS_LIFETIME),
         }
     }
 }

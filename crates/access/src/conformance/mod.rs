@@ -246,6 +246,7 @@ macro_rules! access_conformance {
             role_bindings: binding_needs_role_and_user,
             role_bindings: bindings_are_listed_by_namespace_and_user,
             role_bindings: permissions_are_those_of_bound_roles,
+            role_bindings: user_is_bound_while_any_binding_is_there,
             role_bindings: bindings_beyond_the_limit_do_not_count,
             role_bindings: marked_binding_is_added_once_for_good,
             role_bindings: refused_binding_sets_no_mark,

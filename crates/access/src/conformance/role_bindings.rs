@@ -81,6 +81,28 @@ pub async fn permissions_are_those_of_bound_roles(store: &Store) {
     assert_eq!(of_user().await, PermissionSet::EMPTY);
 }
 
+/// In whatever namespace, whatever the role allows.
+pub async fn user_is_bound_while_any_binding_is_there(store: &Store) {
+    let (one, other) = (store.namespace("one").await, store.namespace("other").await);
+    let (user, stranger) = (store.user("u1").await, store.user("u10").await);
+    let roles =
+        [store.role("r1", &one, &[]).await, store.role("r2", &other, &[Permission::QueueClear]).await];
+    let bound = async |id: &str| store.role_bindings().is_bound(id).await.expect("answers");
+    assert!(!bound("u1").await);
+    store.bind("b1", &user, &roles[0]).await;
+    store.bind("b2", &user, &roles[1]).await;
+    assert!(bound("u1").await && !bound("u10").await && !bound("u").await && !bound("").await);
+    assert!(store.role_bindings().delete(&one, "u1", "r1").await.expect("answers"));
+    assert!(bound("u1").await, "elsewhere");
+    assert!(store.role_bindings().delete(&other, "u1", "r2").await.expect("answers"));
+    assert!(!bound("u1").await);
+    store.bind("b3", &stranger, &roles[0]).await;
+    assert!(!bound("u1").await && bound("u10").await);
+    assert!(store.users().delete("u10").await.expect("answers"));
+    assert!(!bound("u10").await, "deleted with its user");
+    assert!(!bound("a\0b").await);
+}
+
 /// Those with the first ids count.
 pub async fn bindings_beyond_the_limit_do_not_count(store: &Store) {
     let name = store.namespace("orders").await;

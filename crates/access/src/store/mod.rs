@@ -130,6 +130,9 @@ pub trait RoleBindingStore: Send + Sync + 'static {
         namespace: &Namespace,
         limit: usize,
     ) -> Result<PermissionSet>;
+
+    /// Whether any role is bound to the user, in whatever namespace.
+    async fn is_bound(&self, user_id: &str) -> Result<bool>;
 }
 
 /// What changed in the store, perhaps by the hand of another server.

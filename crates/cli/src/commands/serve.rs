@@ -3,7 +3,9 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use leasehold_locks::backend::BackendLocation;
-use leasehold_server::{ClientAuth, Config, ConfigFile, Server, StoreLocation, TlsOptions, TracingOptions};
+use leasehold_server::{
+    ClientAuth, Config, ConfigFile, HostName, Server, StoreLocation, TlsOptions, TracingOptions,
+};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::block_on;
@@ -25,6 +27,10 @@ pub(crate) struct Serve {
     /// Where to listen, as HOST:PORT; port 0 takes a free one [default: 127.0.0.1:2319]
     #[arg(long, value_name = "HOST:PORT", env = "LEASEHOLD_ADDRESS")]
     address: Option<String>,
+
+    /// Names that requests without an API key may be sent to, beside IP addresses and localhost; separated by commas
+    #[arg(long, value_name = "NAME", env = "LEASEHOLD_ALLOWED_HOSTS", value_delimiter = ',')]
+    allowed_hosts: Option<Vec<HostName>>,
 
     /// What holds the data: a folder, memory:, postgres://… or dsql://… [default: ./leasehold-data]
     #[arg(long, value_name = "PATH|URL", env = "LEASEHOLD_STORE", hide_env_values = true)]
@@ -137,6 +143,7 @@ impl Serve {
             config.locks.backend = Some(locks.parse::<BackendLocation>()?);
         }
         config.address = self.address.unwrap_or(config.address);
+        config.allowed_hosts = self.allowed_hosts.unwrap_or(config.allowed_hosts);
         config.admin_address = self.admin_address.or(config.admin_address);
         config.metrics_enabled = self.metrics.unwrap_or(config.metrics_enabled);
         config.stop_timeout = self.stop_timeout.unwrap_or(config.stop_timeout);

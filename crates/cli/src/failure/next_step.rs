@@ -89,6 +89,11 @@ pub(crate) fn next_step(error: &ClientError) -> Option<&'static str> {
         ClientError::Answered { status: 401, .. } => {
             Some("give a valid key with --api-key, LEASEHOLD_API_KEY or --profile")
         }
+        ClientError::Answered { status: 403, details, .. }
+            if details.get("error").is_some_and(|code| code == "server.host_not_allowed") =>
+        {
+            Some("add the name to 'allowed-hosts' of the server, send an API key, or use its IP address")
+        }
         ClientError::Answered { status: 403, .. } => {
             Some("ask for a role with this permission: 'leasehold binding create'")
         }

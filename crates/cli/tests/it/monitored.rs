@@ -89,7 +89,7 @@ fn done(endpoint: &str, operation: &str, body: &Value) -> Value {
 /// HTTP/1.0, whose answers come in one piece.
 fn ask(address: &str, what: &str, body: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(address).expect("connects");
-    write!(stream, "{what} HTTP/1.0\r\nHost: test\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+    write!(stream, "{what} HTTP/1.0\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n{body}", body.len())
         .expect("sends");
     let mut reply = String::new();
     stream.read_to_string(&mut reply).expect("answers");

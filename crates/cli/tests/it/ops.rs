@@ -275,11 +275,19 @@ fn manifests_are_yaml_and_ask_for_no_more_rights_than_needed() {
         let container = &pod["containers"][0];
         assert_eq!(container["securityContext"]["readOnlyRootFilesystem"], true, "{path}");
         assert_eq!(container["readinessProbe"]["httpGet"]["path"], "/health", "{path}");
-        // Every variable is one that the command line reads.
+        // Every variable is one that the command line reads, or is used by another.
         let serve = text("crates/cli/src/commands/serve.rs");
-        for variable in container["env"].as_array().expect("has variables") {
+        let variables = container["env"].as_array().expect("has variables");
+        for variable in variables {
             let name = variable["name"].as_str().expect("has a name");
-            assert!(serve.contains(&format!("\"{name}\"")), "{path}: {name}");
+            assert!(name == "NAMESPACE" || serve.contains(&format!("\"{name}\"")), "{path}: {name}");
+        }
+        let service = documents.iter().find(|document| document["kind"] == "Service").expect("has a service");
+        let allowed = variables.iter().find(|variable| variable["name"] == "LEASEHOLD_ALLOWED_HOSTS");
+        let allowed = allowed.and_then(|variable| variable["value"].as_str()).expect("allows names");
+        let name = service["metadata"]["name"].as_str().expect("has a name");
+        for name in [name.to_owned(), format!("{name}.$(NAMESPACE).svc")] {
+            assert!(allowed.split(',').any(|allowed| allowed == name), "{path}: {name}");
         }
     }
     let scrape: Value = serde_saphyr::from_str(&text("ops/prometheus/scrape.yaml")).expect("is YAML");

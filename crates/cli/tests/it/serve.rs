@@ -48,7 +48,7 @@ impl Served {
         stream.set_read_timeout(Some(PATIENT)).expect("sets");
         write!(
             stream,
-            "{method} {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
         )
         .expect("sends");
         let mut reply = String::new();
@@ -115,7 +115,7 @@ fn idle_connection_does_not_keep_it_from_stopping() {
     let folder = tempfile::tempdir().expect("temporary folder");
     let served = serve(folder.path(), &["--store", "memory:", "--stop-timeout", "10s"]);
     let mut idle = TcpStream::connect(&served.address).expect("connects");
-    write!(idle, "GET /health HTTP/1.1\r\nHost: test\r\n\r\n").expect("sends");
+    write!(idle, "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("sends");
     let mut start = [0; 12];
     idle.read_exact(&mut start).expect("answers");
     assert_eq!(&start, b"HTTP/1.1 200");
@@ -128,7 +128,7 @@ fn half_sent_request_is_cut_at_the_stop_timeout() {
     let folder = tempfile::tempdir().expect("temporary folder");
     let served = serve(folder.path(), &["--store", "memory:", "--stop-timeout", "100ms"]);
     let mut slow = TcpStream::connect(&served.address).expect("connects");
-    write!(slow, "POST /health HTTP/1.1\r\nHost: te").expect("sends half a request");
+    write!(slow, "POST /health HTTP/1.1\r\nHost: local").expect("sends half a request");
     assert_eq!(served.request("GET", "/health").0, 200, "others are served meanwhile");
     served.signal("TERM");
     assert_eq!(served.ended().code(), Some(0));

@@ -38,7 +38,7 @@ fn unseeing(mut command: Command, home: &Path) -> Command {
 pub(crate) fn get(endpoint: &str, path: &str) -> String {
     let address = endpoint.strip_prefix("http://").expect("is an endpoint");
     let mut stream = TcpStream::connect(address).expect("connects");
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n").expect("sends");
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").expect("sends");
     let mut reply = String::new();
     stream.read_to_string(&mut reply).expect("answers");
     reply.split_once("\r\n\r\n").expect("has a body").1.to_owned()

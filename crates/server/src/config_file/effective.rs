@@ -15,6 +15,10 @@ impl Display for EffectiveConfig<'_> {
         let Config { queues, locks, limits, timeouts, .. } = self.0;
         let config = self.0;
         writeln!(out, "address: {}", quoted(&config.address))?;
+        if !config.allowed_hosts.is_empty() {
+            let names: Vec<_> = config.allowed_hosts.iter().map(quoted).collect();
+            writeln!(out, "allowed-hosts: [{}]", names.join(", "))?;
+        }
         if let Some(address) = &config.admin_address {
             writeln!(out, "admin-address: {}", quoted(address))?;
         }

@@ -38,6 +38,8 @@ const FILE_BYTES_MAX: u64 = 1_000_000;
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ConfigFile {
     address: Option<String>,
+    #[serde(default)]
+    allowed_hosts: Vec<String>,
     admin_address: Option<String>,
     #[serde(default)]
     metrics: Metrics,
@@ -238,6 +240,7 @@ impl ConfigFile {
         let address = self.address.as_deref().unwrap_or(DEFAULT_ADDRESS);
         let default = Config::new(address, self.store.as_deref().unwrap_or(DEFAULT_STORE).parse()?);
         Ok(Config {
+            allowed_hosts: self.allowed_hosts.iter().map(|name| name.parse()).collect::<Result<_>>()?,
             admin_address: self.admin_address.clone(),
             metrics_enabled: self.metrics.enabled.unwrap_or(default.metrics_enabled),
             queues: self.queues()?,
@@ -441,7 +444,7 @@ mod tests {
 
     #[test]
     fn effective_configuration_says_everything_but_secrets_and_reads_back() {
-        let text = "store: postgres://app:hunter2@db/orders\nlocks:\n  backend: redis://:hunter2@cache\npartition-storage:\n  \
+        let text = "allowed-hosts: [Leasehold, db.example.com]\nstore: postgres://app:hunter2@db/orders\nlocks:\n  backend: redis://:hunter2@cache\npartition-storage:\n  \
                     - name: pg\n    driver: postgres\n    config:\n      connection-string: postgres://u:hunter2@h/d\n\
                     tls:\n  certificate-file: \"a b.pem\"\n  key-file: k.pem\n  client-ca-file: ca.pem\n  min-version: 1.2\n\
                     tracing:\n  endpoint: http://127.0.0.1:4318/v1/traces\n  sample-ratio: 0.25\n\
@@ -451,6 +454,7 @@ mod tests {
         let shown = EffectiveConfig(&config).to_string();
         assert!(!shown.contains("hunter2"), "{shown}");
         for said in [
+            "allowed-hosts: [\"leasehold\", \"db.example.com\"]\n",
             "  connections: 7\n",
             "metrics:\n  enabled: false\n",
             "  lease-items: 1000\n",
@@ -464,6 +468,7 @@ mod tests {
         let again = ConfigFile::parse(&shown).expect(&shown).config().expect(&shown);
         assert_eq!((again.limits, again.timeouts), (config.limits, config.timeouts));
         assert_eq!((&again.tls, &again.tracing), (&config.tls, &config.tracing));
+        assert_eq!(again.allowed_hosts, config.allowed_hosts);
         assert!(config.tls.is_some() && config.tracing.is_some() && !again.metrics_enabled);
         assert_eq!(again.queues.queues[0].change.reference, "a: \"b\"");
     }

@@ -5,11 +5,12 @@ use std::sync::LazyLock;
 
 use axum::Router;
 use axum::http::header;
-use axum::response::{Html, IntoResponse};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use leasehold_api::{ENDPOINTS, openapi};
 use serde_json::Value;
 
+use super::page::page;
 use super::unknown;
 use crate::services::Services;
 
@@ -21,7 +22,7 @@ static RENDERED: LazyLock<String> = LazyLock::new(|| PAGE.replace("{operations}"
 pub(super) fn routes() -> Router<Services> {
     Router::new()
         .route("/openapi.json", get(document).fallback(unknown))
-        .route("/api", get(page).fallback(unknown))
+        .route("/api", get(shown).fallback(unknown))
 }
 
 /// `GET /openapi.json`
@@ -30,8 +31,8 @@ async fn document() -> impl IntoResponse {
 }
 
 /// `GET /api`: the same to read.
-async fn page() -> Html<&'static str> {
-    Html(RENDERED.as_str())
+async fn shown() -> Response {
+    page(RENDERED.as_str())
 }
 
 fn operations(document: &Value) -> String {
@@ -126,11 +127,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn page_shows_every_operation_and_loads_nothing() {
+    fn page_shows_every_operation_and_loads_nothing_from_elsewhere() {
         for endpoint in ENDPOINTS {
             assert!(RENDERED.contains(&format!("<code>POST {}</code>", endpoint.path)), "{}", endpoint.path);
         }
-        for outside in ["http:", "https:", "src=", "<script", "{operations}"] {
+        for outside in ["http:", "https:", "src=", "<script", "<style", "style=", "{operations}"] {
             assert!(!RENDERED.contains(outside), "{outside}");
         }
     }

@@ -1,10 +1,11 @@
 //! One file per route. What no route takes is answered here.
 
 mod access;
+mod admit;
 mod answer;
 mod api;
-mod authenticate;
 mod body;
+mod browser;
 mod health;
 mod lock;
 mod long_answers;
@@ -12,6 +13,7 @@ mod metrics;
 mod observe;
 mod operation;
 mod pace;
+mod page;
 mod queue;
 mod queues;
 mod request_id;
@@ -34,6 +36,7 @@ use hyper::body::Incoming;
 use tower_service::Service;
 
 pub(crate) use self::body::Bodies;
+pub(crate) use self::browser::Hosts;
 pub(crate) use self::long_answers::LongAnswers;
 use self::operation::Operations;
 pub(crate) use self::waiting_places::WaitingPlaces;
@@ -56,8 +59,11 @@ impl Routes {
             true => Router::new(),
             false => for_operators(services.metrics_enabled),
         };
-        let pages =
-            Router::new().route("/", get(root::root).fallback(unknown)).merge(operators).merge(api::routes());
+        let pages = Router::new()
+            .route("/", get(root::root).fallback(unknown))
+            .route("/page.css", get(page::style).fallback(unknown))
+            .merge(operators)
+            .merge(api::routes());
         let operations = Operations::new(services.clone())
             .with(access::operations)
             .with(lock::operations)
@@ -78,6 +84,7 @@ impl Routes {
     /// These pages alone, seen by nobody.
     #[cfg(feature = "test-hooks")]
     pub(crate) fn unobserved(pages: Router, services: Services) -> Self {
+        let pages = pages.layer(middleware::from_fn_with_state(services.clone(), admit::page_admitted));
         Routes { operations: Arc::new(Operations::new(services)), pages }
     }
 
@@ -111,7 +118,7 @@ fn for_operators(metrics_enabled: bool) -> Router<Services> {
 fn observed(pages: Router<Services>, services: Services) -> Router {
     pages
         .fallback(unknown)
-        .layer(middleware::from_fn_with_state(services.clone(), authenticate::authenticated))
+        .layer(middleware::from_fn_with_state(services.clone(), admit::page_admitted))
         .layer(middleware::from_fn_with_state(services.clone(), observe::observed))
         .with_state(services)
 }

@@ -18,9 +18,10 @@ use prost::{Message, Name};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::admit::admit;
 use super::answer::{Answer, held};
-use super::authenticate::authenticate;
 use super::body::BodyLimit;
+use super::browser::Envelope;
 use super::observe::{self, Observation, is_caller_logged};
 use super::waiting_places::WaitingPlaces;
 use crate::reply::Reply;
@@ -135,7 +136,8 @@ impl Operation {
     ) -> Response {
         let (parts, body) = request.into_parts();
         let observation = Observation::begin(&services.spans, &parts.method, self.path, &parts.headers);
-        let (mut response, caller) = match authenticate(services, &parts.headers).await {
+        let envelope = Envelope { method: &parts.method, uri: &parts.uri, headers: &parts.headers };
+        let (mut response, caller) = match admit(services, envelope).await {
             Ok(caller) => {
                 let logged = is_caller_logged().then(|| caller.clone());
                 let asked =

@@ -20,7 +20,8 @@ async fn connect(server: &Running) -> TcpStream {
 
 async fn send(stream: &mut TcpStream, path: &str, body: &str) {
     let length = body.len();
-    let request = format!("POST {path} HTTP/1.1\r\nHost: test\r\nContent-Length: {length}\r\n\r\n{body}");
+    let request =
+        format!("POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n{body}");
     stream.write_all(request.as_bytes()).await.expect("sends");
 }
 
@@ -101,7 +102,7 @@ async fn answered_client_makes_room_when_others_wait() {
     send(&mut kept, "/v1/namespaces.list", "{}").await;
     assert_eq!(status(&mut kept).await, "HTTP/1.1 200", "there is room for one more");
     let mut busy = connect(&server).await;
-    busy.write_all(b"POST /v1/namespaces.list HTTP/1.1\r\nHost: test\r\n").await.expect("sends");
+    busy.write_all(b"POST /v1/namespaces.list HTTP/1.1\r\nHost: localhost\r\n").await.expect("sends");
     let mut third = connect(&server).await;
     send(&mut third, "/v1/namespaces.list", "{}").await;
     timeout(WHILE, third.readable()).await.expect_err("there is no room");
@@ -122,7 +123,7 @@ async fn half_a_header_is_cut_and_a_long_poll_is_not() {
     let mut polling = connect(&server).await;
     send(&mut polling, "/v1/queue.lease", &lease("c", "5s")).await;
     let mut half = connect(&server).await;
-    half.write_all(b"POST /v1/queue.lease HTTP/1.1\r\nHost: te").await.expect("sends");
+    half.write_all(b"POST /v1/queue.lease HTTP/1.1\r\nHost: local").await.expect("sends");
     let mut idle = connect(&server).await;
     for stream in [&mut half, &mut idle] {
         let read = until_closed(stream).await;
@@ -137,7 +138,7 @@ async fn half_a_body_is_answered_and_cut() {
     config.timeouts.body = WHILE;
     let server = Running::start(config).await;
     let mut half = connect(&server).await;
-    let request = b"POST /v1/queue.stats HTTP/1.1\r\nHost: test\r\nContent-Length: 20\r\n\r\n{\"queue";
+    let request = b"POST /v1/queue.stats HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20\r\n\r\n{\"queue";
     half.write_all(request).await.expect("sends");
     let read = until_closed(&mut half).await;
     assert!(read.starts_with("HTTP/1.1 512") && read.contains("only 7 byte(s) came in 200ms"), "{read}");
@@ -153,7 +154,7 @@ async fn bodies_that_are_announced_and_not_sent_keep_nobody_out() {
     for _ in 0..4 {
         let mut stream = connect(&server).await;
         let head =
-            "POST /v1/storage/items.import HTTP/1.1\r\nHost: test\r\nContent-Length: 64000000\r\n\r\n{";
+            "POST /v1/storage/items.import HTTP/1.1\r\nHost: localhost\r\nContent-Length: 64000000\r\n\r\n{";
         stream.write_all(head.as_bytes()).await.expect("sends");
         slow.push(stream);
     }
@@ -180,7 +181,7 @@ async fn chunked_body_that_keeps_coming_is_read_to_its_end() {
     let server = Running::start(config).await;
     server.queue("q").await;
     let mut slow = connect(&server).await;
-    let head = b"POST /v1/queue.stats HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let head = b"POST /v1/queue.stats HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
     slow.write_all(head).await.expect("sends");
     for piece in ["{\"queue", "_name\":", "\"q\"}", ""] {
         let chunk = format!("{:x}\r\n{piece}\r\n", piece.len());

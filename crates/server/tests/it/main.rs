@@ -3,6 +3,7 @@
 mod access;
 mod access_log;
 mod administration;
+mod browsers;
 mod connections;
 mod dsql;
 mod embedded;

@@ -12,7 +12,7 @@ use crate::wire;
 
 async fn health(address: std::net::SocketAddr) -> String {
     let mut stream = TcpStream::connect(address).await.expect("connects");
-    let request = b"GET /health HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n";
+    let request = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     stream.write_all(request).await.expect("sends");
     let mut reply = String::new();
     stream.read_to_string(&mut reply).await.expect("answers");

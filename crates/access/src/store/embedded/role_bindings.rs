@@ -152,4 +152,14 @@ impl RoleBindingStore for EmbeddedStore {
         })
         .await
     }
+
+    async fn is_bound(&self, user_id: &str) -> Result<bool> {
+        let user_id = user_id.to_owned();
+        self.read("is_bound", move |read| {
+            let ids = read.open_table(ROLE_BINDING_IDS)?;
+            let first = ids.range((user_id.as_str(), "", "")..)?.next().transpose()?;
+            Ok(first.is_some_and(|(key, _)| key.value().0 == user_id))
+        })
+        .await
+    }
 }

@@ -57,6 +57,10 @@ impl RoleBindingStore for MemoryStore {
         let roles = bindings.iter().filter_map(|binding| tables.roles.get(&binding.role_id));
         Ok(roles.flat_map(|role| &role.permissions).collect())
     }
+
+    async fn is_bound(&self, user_id: &str) -> Result<bool> {
+        Ok(self.tables.read().role_bindings.values().any(|binding| binding.user_id == user_id))
+    }
 }
 
 fn add(tables: &mut Tables, binding: &RoleBinding) -> RoleBindingAdded {

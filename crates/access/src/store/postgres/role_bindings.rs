@@ -14,6 +14,7 @@ use crate::{Permission, PermissionSet, RoleBinding};
 const ADD: Operation = Operation::new("access.role_binding.add");
 const LIST: Operation = Operation::new("access.role_binding.list");
 const DELETE: Operation = Operation::new("access.role_binding.delete");
+const OF_USER: Operation = Operation::new("access.role_binding.of_user");
 const PERMISSIONS: Operation = Operation::new("access.role_binding.permissions");
 
 fn decode(row: &Row) -> Result<RoleBinding> {
@@ -145,5 +146,13 @@ impl RoleBindingStore for PostgresStore {
         let texts = rows.iter().map(|row| column::<&str>(row, "permission")).collect::<Result<Vec<_>>>()?;
         let known: Vec<Permission> = texts.iter().filter_map(|text| text.parse().ok()).collect();
         Ok(known.iter().collect())
+    }
+
+    async fn is_bound(&self, user_id: &str) -> Result<bool> {
+        if is_nowhere(user_id) {
+            return Ok(false);
+        }
+        let sql = include_str!("sql/role_binding_of_user.sql");
+        Ok(!self.read(OF_USER, sql, &[(&user_id, Type::TEXT)]).await?.is_empty())
     }
 }

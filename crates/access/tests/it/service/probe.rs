@@ -144,4 +144,9 @@ impl RoleBindingStore for Probe {
         self.answer("permissions_of")?;
         self.memory.permissions_of(user_id, namespace, limit).await
     }
+
+    async fn is_bound(&self, user_id: &str) -> Result<bool> {
+        self.answer("is_bound")?;
+        self.memory.is_bound(user_id).await
+    }
 }

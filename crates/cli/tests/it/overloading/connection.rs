@@ -95,7 +95,7 @@ impl Wire for Connection {
 }
 
 pub(crate) fn head(path: &str, body_bytes: usize) -> String {
-    format!("POST {path} HTTP/1.1\r\nHost: test\r\nContent-Length: {body_bytes}\r\n\r\n")
+    format!("POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {body_bytes}\r\n\r\n")
 }
 
 /// The next answer, which must come, whole, and in time.

@@ -44,7 +44,7 @@ impl Http2 {
 
     /// The head of a request. None where the connection takes no more.
     async fn begin(&self, path: &str, body_bytes: usize) -> Option<(ResponseFuture, SendStream<Bytes>)> {
-        let request = Request::post(format!("http://test{path}")).header("content-length", body_bytes);
+        let request = Request::post(format!("http://localhost{path}")).header("content-length", body_bytes);
         let mut sender = self.sender.clone().ready().await.ok()?;
         sender.send_request(request.body(()).expect("a request"), false).ok()
     }

@@ -183,9 +183,9 @@ fn frame(kind: u8, flags: u8, stream_id: u32, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// Without compression: `:method POST`, `:scheme http`, `:authority x`, and the path.
+/// Without compression: `:method POST`, `:scheme http`, `:authority localhost`, and the path.
 fn head(path: &str) -> Vec<u8> {
-    let mut block = vec![0x83, 0x86, 0x01, 1, b'x', 0x04];
+    let mut block = b"\x83\x86\x01\x09localhost\x04".to_vec();
     block.push(u8::try_from(path.len()).expect("is short"));
     block.extend(path.as_bytes());
     block

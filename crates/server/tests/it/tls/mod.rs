@@ -145,7 +145,7 @@ async fn clear_text_at_the_address_of_tls_is_told_so() {
     let authority = Authority::new();
     let server = Running::start(authority.config(config("memory:"))).await;
     let mut stream = TcpStream::connect(server.address).await.expect("connects");
-    for piece in ["POST ", "/v1/queues.list HTTP/1.1\r\n", "Host: x\r\n\r\n"] {
+    for piece in ["POST ", "/v1/queues.list HTTP/1.1\r\n", "Host: localhost\r\n\r\n"] {
         stream.write_all(piece.as_bytes()).await.expect("sends");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
