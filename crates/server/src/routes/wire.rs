@@ -1,5 +1,6 @@
 //! From messages to words and back: instants, durations, names.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use leasehold_core::{Timestamp, duration};
@@ -8,16 +9,22 @@ use leasehold_queue::{Error, QueueName, Refusal};
 use crate::reply::Reply;
 
 /// The first instant of year 1: what a client of today expects where there is no instant.
-const NO_INSTANT: prost_types::Timestamp = prost_types::Timestamp { seconds: -62_135_596_800, nanos: 0 };
+const NO_INSTANT: prost_types::Timestamp = prost_types::Timestamp { seconds: SECONDS.start, nanos: 0 };
 
-/// An instant as stores keep it: cut to microseconds.
-pub(super) fn instant(at: prost_types::Timestamp) -> Timestamp {
-    let micros = at.seconds.saturating_mul(1_000_000).saturating_add(i64::from(at.nanos) / 1_000);
-    Timestamp::from_micros(micros)
+/// Years 1 to 9999: others have no text.
+const SECONDS: Range<i64> = -62_135_596_800..253_402_300_800;
+
+/// An instant as stores keep it: cut to microseconds. One that could not be shown is refused.
+pub(super) fn instant(field: &str, at: prost_types::Timestamp) -> Result<Timestamp, Reply> {
+    if !SECONDS.contains(&at.seconds) || !(0..1_000_000_000).contains(&at.nanos) {
+        return Err(Reply::bad_request(format!("{field} is invalid; it must be from year 1 to year 9999")));
+    }
+    Ok(Timestamp::from_micros(at.seconds * 1_000_000 + i64::from(at.nanos) / 1_000))
 }
 
+/// The nearest instant that can be shown: a store may have others from before they were refused.
 pub(super) fn timestamp(at: Timestamp) -> prost_types::Timestamp {
-    let micros = at.as_micros();
+    let micros = at.as_micros().clamp(SECONDS.start * 1_000_000, SECONDS.end * 1_000_000 - 1);
     let nanos = i32::try_from(micros.rem_euclid(1_000_000) * 1_000).expect("less than a second");
     prost_types::Timestamp { seconds: micros.div_euclid(1_000_000), nanos }
 }
@@ -146,13 +153,41 @@ mod tests {
 
     #[test]
     fn instants_are_cut_to_microseconds_and_come_back() {
-        for (seconds, nanos, micros) in
-            [(0, 1_999, 1), (-1, 999_999_999, -1), (-62_135_596_800, 0, -62_135_596_800_000_000)]
-        {
-            let at = instant(prost_types::Timestamp { seconds, nanos });
+        for (seconds, nanos, micros) in [
+            (0, 1_999, 1),
+            (-1, 999_999_999, -1),
+            (-62_135_596_800, 0, -62_135_596_800_000_000),
+            (253_402_300_799, 999_999_999, 253_402_300_799_999_999),
+        ] {
+            let at = instant("at", prost_types::Timestamp { seconds, nanos }).expect("can be shown");
             assert_eq!(at.as_micros(), micros);
-            assert_eq!(instant(timestamp(at)), at);
+            assert_eq!(instant("at", timestamp(at)).expect("can be shown"), at);
         }
         assert_eq!(timestamp_or_zero(None).seconds, -62_135_596_800);
+    }
+
+    #[test]
+    fn instants_without_a_text_are_refused_and_shown_as_the_nearest_one() {
+        for (seconds, nanos) in [
+            (253_402_300_800, 0),
+            (-62_135_596_801, 0),
+            (i64::MAX, 0),
+            (i64::MIN, 0),
+            (0, -1),
+            (0, 1_000_000_000),
+        ] {
+            let refused =
+                instant("retry_at", prost_types::Timestamp { seconds, nanos }).expect_err("no text");
+            assert_eq!(refused.message(), "retry_at is invalid; it must be from year 1 to year 9999");
+        }
+        let shown = |at| {
+            serde_json::to_value(leasehold_api::queue::ApiKeyMetadata {
+                expires_at: Some(timestamp(at)),
+                ..Default::default()
+            })
+        };
+        let [last, first] = [Timestamp::MAX, Timestamp::MIN].map(|at| shown(at).expect("has a text"));
+        assert_eq!(last["expires_at"], "9999-12-31T23:59:59.999999Z");
+        assert_eq!(first["expires_at"], "0001-01-01T00:00:00Z");
     }
 }

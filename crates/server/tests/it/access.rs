@@ -1,6 +1,7 @@
 //! Who may do what, over real sockets.
 
 use leasehold_access::Driver;
+use prost::Message;
 use serde_json::json;
 
 use crate::wire::{Running, config, with_key};
@@ -117,4 +118,29 @@ async fn without_judging_nobody_is_asked_and_namespaces_work() {
     server.done("/v1/queues.create", queue).await;
     let refused = server.refused("/v1/namespaces.delete", json!({"name": "orders"})).await;
     assert_eq!(refused, (400, "namespace has queues; 'orders' has queues, delete queues first".to_owned()));
+}
+
+/// In JSON it is no instant.
+#[tokio::test]
+async fn end_of_a_key_that_cannot_be_shown_is_refused() {
+    use leasehold_api::queue::ApiKeyCreateRequest;
+    let server = server().await;
+    let id = server.done("/v1/users.create", json!({"username": "u"})).await["id"].clone();
+    let create = async |seconds| {
+        let request = ApiKeyCreateRequest {
+            user_id: id.as_str().expect("an id").to_owned(),
+            expires_at: Some(prost_types::Timestamp { seconds, nanos: 0 }),
+            ..Default::default()
+        };
+        let sent = http::Request::post("/").header("content-type", "application/protobuf");
+        server.request(sent, "/v1/apikeys.create", request.encode_to_vec()).await
+    };
+    for seconds in [253_402_300_800, i64::MAX, i64::MIN] {
+        let refused = create(seconds).await;
+        let words = "expires_at is invalid; it must be from year 1 to year 9999";
+        assert_eq!((refused.status, refused.message().as_str()), (400, words));
+    }
+    assert_eq!(create(253_402_300_799).await.status, 200, "the last second");
+    let listed = server.done("/v1/apikeys.list", json!({})).await;
+    assert_eq!(listed["items"][0]["expires_at"], "9999-12-31T23:59:59Z");
 }

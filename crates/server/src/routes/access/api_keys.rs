@@ -20,7 +20,7 @@ pub(super) async fn create(
         user_id: request.user_id,
         name: request.name,
         namespace_scope: request.namespace_scope,
-        expires_at: request.expires_at.map(instant),
+        expires_at: request.expires_at.map(|at| instant("expires_at", at)).transpose()?,
         key_tag: request.key_tag,
     };
     let created = services.access.create_api_key(&caller, &request).await?;

@@ -16,17 +16,17 @@ pub(super) async fn produce(
     let queue = queue_name(&request.queue_name)?;
     services.permit(&caller, &queue, Permission::QueueProduce).await?;
     let timeout = request_timeout(&request.request_timeout)?;
-    let items = request.items.into_iter().map(new_item).collect();
+    let items = request.items.into_iter().map(new_item).collect::<Result<Vec<_>, Reply>>()?;
     services.engine.produce(ProduceRequest { queue, timeout, items }).await?;
     Ok(DONE)
 }
 
-fn new_item(item: QueueProduceItem) -> NewItem {
-    NewItem {
-        enqueue_at: item.enqueue_at.map(instant),
+fn new_item(item: QueueProduceItem) -> Result<NewItem, Reply> {
+    Ok(NewItem {
+        enqueue_at: item.enqueue_at.map(|at| instant("enqueue_at", at)).transpose()?,
         reference: item.reference,
         encoding: item.encoding,
         kind: item.kind,
         payload: if item.bytes.is_empty() { item.utf8.into() } else { item.bytes },
-    }
+    })
 }

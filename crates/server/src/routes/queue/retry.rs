@@ -15,12 +15,13 @@ pub(super) async fn retry(
 ) -> Result<Done, Reply> {
     let queue = queue_name(&request.queue_name)?;
     services.permit(&caller, &queue, Permission::QueueRetry).await?;
-    let items = request.items.into_iter().map(retry_item).collect();
+    let items = request.items.into_iter().map(retry_item).collect::<Result<Vec<_>, Reply>>()?;
     let retry = RetryRequest { queue, partition: request.partition.into(), items };
     services.engine.retry(retry).await?;
     Ok(DONE)
 }
 
-fn retry_item(item: QueueRetryItem) -> RetryItem {
-    RetryItem { id: item.id.as_str().into(), retry_at: item.retry_at.map(instant), dead: item.dead }
+fn retry_item(item: QueueRetryItem) -> Result<RetryItem, Reply> {
+    let retry_at = item.retry_at.map(|at| instant("retry_at", at)).transpose()?;
+    Ok(RetryItem { id: item.id.as_str().into(), retry_at, dead: item.dead })
 }

@@ -20,6 +20,7 @@ macro_rules! queue_cases {
             deleted_queue_does_not_come_back_with_its_items,
             stored_items_look_as_clients_expect,
             list_beyond_its_limit_is_refused,
+            instants_that_cannot_be_shown_are_refused,
             stats_are_true,
             extended_and_retried_items_behave,
             waiting_lease_is_answered_at_its_timeout_and_by_a_produce,
@@ -450,4 +451,50 @@ pub(crate) async fn stopping_server_answers_those_who_wait(server: Running) {
     let (code, message) = waiting.await.expect("no panic");
     assert_eq!(code, 453);
     assert!(message.ends_with("is shutting down"), "{message}");
+}
+
+/// Only protobuf can say them; in JSON they are no instants.
+pub(crate) async fn instants_that_cannot_be_shown_are_refused(server: Running) {
+    use leasehold_api::queue::{
+        QueueProduceItem, QueueProduceRequest, QueueRetryItem, QueueRetryRequest, StorageItem,
+        StorageItemsImportRequest,
+    };
+    server.queue("q").await;
+    let at = |seconds| Some(prost_types::Timestamp { seconds, nanos: 0 });
+    let protobuf = async |path: &str, request: Vec<u8>| {
+        let sent = http::Request::post("/").header("content-type", "application/protobuf");
+        let answer = server.request(sent, path, request).await;
+        (answer.status, answer.message())
+    };
+    let produce = |enqueue_at| {
+        let items = vec![QueueProduceItem { utf8: "later".to_owned(), enqueue_at, ..Default::default() }];
+        let (queue_name, request_timeout) = ("q".to_owned(), "30s".to_owned());
+        QueueProduceRequest { queue_name, request_timeout, items }.encode_to_vec()
+    };
+    let import = |lease_deadline, expire_deadline| {
+        let item = StorageItem { lease_deadline, expire_deadline, ..Default::default() };
+        let request =
+            StorageItemsImportRequest { queue_name: "q".to_owned(), items: vec![item], ..Default::default() };
+        request.encode_to_vec()
+    };
+    for seconds in [253_402_300_800, i64::MAX, i64::MIN] {
+        let retried = QueueRetryItem { id: "x".to_owned(), retry_at: at(seconds), ..Default::default() };
+        let retry =
+            QueueRetryRequest { queue_name: "q".to_owned(), items: vec![retried], ..Default::default() };
+        for (path, request, field) in [
+            ("/v1/queue.produce", produce(at(seconds)), "enqueue_at"),
+            ("/v1/queue.retry", retry.encode_to_vec(), "retry_at"),
+            ("/v1/storage/items.import", import(at(seconds), None), "lease_deadline"),
+            ("/v1/storage/items.import", import(None, at(seconds)), "expire_deadline"),
+        ] {
+            let words = format!("{field} is invalid; it must be from year 1 to year 9999");
+            assert_eq!(protobuf(path, request).await, (400, words), "{path} {seconds}");
+        }
+    }
+    assert_eq!(protobuf("/v1/queue.produce", produce(at(253_402_300_799))).await.0, 200, "the last second");
+    assert_eq!(protobuf("/v1/storage/items.import", import(None, at(253_402_300_799))).await.0, 200);
+    let scheduled = server.done("/v1/storage/scheduled.list", json!({"queue_name": "q"})).await;
+    assert_eq!(scheduled["items"][0]["enqueue_at"], "9999-12-31T23:59:59Z");
+    let stored = server.done("/v1/storage/items.list", json!({"queue_name": "q"})).await;
+    assert_eq!(stored["items"][0]["expire_deadline"], "9999-12-31T23:59:59Z");
 }
