@@ -56,7 +56,9 @@ pub fn main() -> ExitCode {
             None => return wrong_arguments::report(&error),
         },
     };
-    match commands::run(cli.command) {
+    let ended = commands::run(cli.command);
+    log::flush();
+    match ended {
         Ended::Done(done) => done.exit_code(),
         Ended::Failed(failure) => failure.report(),
         Ended::Refused(refusal) => refusal.report(&mut Cli::command()),

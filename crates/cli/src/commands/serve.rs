@@ -162,6 +162,7 @@ async fn serve(config: Config) -> Result<Done, Failure> {
     // Listened for before the address is printed: whoever reads it may send a signal at once.
     let stop = stop_signal().map_err(Failure::runtime)?;
     let server = Server::bind(&config).await?;
+    log::show_dropped();
     let scheme = if config.tls.is_some() { "https" } else { "http" };
     tracing::info!(
         url = %format_args!("{scheme}://{}", server.address()),

@@ -3,6 +3,7 @@ mod next_step;
 use std::borrow::Cow;
 use std::error::Error;
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use leasehold_client::{Error as ClientError, ndjson};
@@ -134,7 +135,8 @@ impl Failure {
     }
 
     pub(crate) fn report(self) -> ExitCode {
-        eprintln!("error: {}", self.line());
+        // Whoever started the command may not read it; its exit code says the same.
+        let _ = writeln!(std::io::stderr(), "error: {}", self.line());
         if self.code == Own::Command.code() {
             // What shells answer for a command that cannot be run.
             return ExitCode::from(127);

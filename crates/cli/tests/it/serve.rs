@@ -1,11 +1,11 @@
 //! `leasehold serve` as a person or a supervisor meets it: the real binary, real signals, real sockets.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -23,8 +23,17 @@ fn leasehold() -> Command {
     command
 }
 
+type Log = Lines<BufReader<ChildStderr>>;
+
 /// Starts a server on a free port and waits until it says where it listens.
 fn serve(folder: &Path, arguments: &[&str]) -> Served {
+    let (served, log) = serve_unread(folder, arguments);
+    std::thread::spawn(move || log.for_each(drop));
+    served
+}
+
+/// The same with the log, of which nothing more is read.
+fn serve_unread(folder: &Path, arguments: &[&str]) -> (Served, Log) {
     let mut command = leasehold();
     command.current_dir(folder).args(["serve", "--address", "127.0.0.1:0"]).args(arguments);
     let process = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("starts");
@@ -37,9 +46,7 @@ fn serve(folder: &Path, arguments: &[&str]) -> Served {
         })
         .find_map(|event| Some(event["url"].as_str()?.split_once("://")?.1.to_owned()))
         .expect("the server says where it listens before it ends");
-    // Read on to the end: a log that nobody reads must not be what stops the server.
-    std::thread::spawn(move || log.for_each(drop));
-    served
+    (served, log)
 }
 
 impl Served {
@@ -108,6 +115,67 @@ fn sigterm_and_ctrl_c_stop_it_with_exit_code_zero() {
         served.signal(name);
         assert_eq!(served.ended().code(), Some(0), "SIG{name}");
     }
+}
+
+impl Served {
+    /// Lines of the log that were dropped, as the metrics have it.
+    fn lines_dropped(&self) -> u64 {
+        let (status, metrics) = self.request("GET", "/metrics");
+        assert_eq!(status, 200, "{metrics}");
+        let count = metrics.lines().find_map(|line| line.strip_prefix("leasehold_log_lines_dropped_total "));
+        count.expect("is shown").parse().expect("a number")
+    }
+
+    /// Sends requests, each with a line in the log, until more of the lines were dropped.
+    fn logs_until_lines_are_dropped(&self) {
+        let (started, before) = (Instant::now(), self.lines_dropped());
+        let request = format!(
+            "POST /v1/nothing HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: {}\r\nContent-Length: 0\r\n\r\n",
+            "x".repeat(128)
+        );
+        while self.lines_dropped() == before {
+            assert!(started.elapsed() < PATIENT, "nothing is dropped");
+            let mut stream = TcpStream::connect(&self.address).expect("connects");
+            stream.set_read_timeout(Some(PATIENT)).expect("sets");
+            for _ in 0..20 {
+                stream.write_all(request.repeat(20).as_bytes()).expect("sends");
+                let mut answered = 0;
+                let mut answers = BufReader::new(&stream).lines();
+                while answered < 20 {
+                    let line = answers.next().expect("answers").expect("in time");
+                    answered += usize::from(line.contains("HTTP/1.1 501"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn log_that_is_not_read_holds_nothing_up_and_says_later_what_it_lacks() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let arguments = ["--store", "memory:", "--log-level", "info,leasehold::access=debug"];
+    let (served, log) = serve_unread(folder.path(), &arguments);
+    assert_eq!(served.lines_dropped(), 0);
+    served.logs_until_lines_are_dropped();
+    let mut events = log.map(|line| serde_json::from_str::<Value>(&line.expect("is text")).expect("is JSON"));
+    let told = events.find(|event| event["lines"].is_u64()).expect("says what it lacks");
+    assert!(told["lines"].as_u64() >= Some(1) && told["level"] == "WARN", "{told}");
+
+    served.logs_until_lines_are_dropped();
+    served.signal("TERM");
+    assert_eq!(served.ended().code(), Some(0));
+}
+
+#[test]
+fn log_without_a_reader_stops_nothing() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let arguments = ["--store", "memory:", "--log-level", "info,leasehold::access=debug"];
+    let (served, log) = serve_unread(folder.path(), &arguments);
+    drop(log);
+    served.logs_until_lines_are_dropped();
+    assert_eq!(served.request("GET", "/health").0, 200);
+    served.signal("TERM");
+    assert_eq!(served.ended().code(), Some(0));
 }
 
 #[test]
