@@ -7,7 +7,7 @@ use std::{env, fs};
 use prost::Message;
 use prost_build::Config;
 use prost_types::field_descriptor_proto::{Label, Type};
-use prost_types::{FieldDescriptorProto, FileDescriptorSet};
+use prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorSet};
 
 const FILES: [&str; 5] = [
     "proto/duh/v1/reply.proto",
@@ -64,11 +64,33 @@ fn about(compiled: &FileDescriptorSet) -> String {
                     methods += &format!("fn {method}(&self) -> Option<&str> {{ Some(&self.{member}) }}");
                 }
             }
-            let name = message.name().replace("API", "Api");
-            code += &format!("impl About for crate::{module}::{name} {{ {methods} }}\n");
+            let name = rust_name(message.name());
+            let elements = element_bytes(message, module);
+            code += &format!("impl About for crate::{module}::{name} {{ {elements} {methods} }}\n");
         }
     }
     code
+}
+
+fn rust_name(message: &str) -> String {
+    message.replace("API", "Api")
+}
+
+/// The size of an element of its lists. Messages of lists are in the package of the message that has them.
+fn element_bytes(message: &DescriptorProto, module: &str) -> String {
+    let lists = message.field.iter().filter(|field| field.label() == Label::Repeated);
+    let sizes = lists.map(|field| match field.type_name().rsplit('.').next() {
+        Some(element) if !element.is_empty() && !element.ends_with("Entry") => {
+            format!("size_of::<crate::{module}::{}>()", rust_name(element))
+        }
+        _ => "size_of::<String>()".to_owned(),
+    });
+    // A sum where there are several: no message has more than one today.
+    let sizes: Vec<_> = sizes.collect();
+    match sizes.is_empty() {
+        true => String::new(),
+        false => format!("const ELEMENT_BYTES: usize = {};", sizes.join(" + ")),
+    }
 }
 
 /// The rules of proto3 JSON: the JSON name out, either name in, null means the default, defaults are left out.

@@ -2,12 +2,14 @@
 //! them at their edges.
 
 mod about;
+mod elements;
 mod every_message;
 mod json;
 mod lock_info;
 mod openapi;
 
 pub use about::About;
+pub use elements::{json_elements, protobuf_elements};
 pub use json::from_json;
 pub use lock_info::Shown;
 pub use openapi::{ENDPOINTS, Endpoint, endpoint, openapi};

@@ -13,6 +13,12 @@ pub(crate) enum Refusal {
         /// As it was sent.
         host: String,
     },
+    /// Its lists are longer than any operation takes.
+    #[error("request has too many elements; at most {limit} are read")]
+    TooManyElements {
+        /// How many are.
+        limit: usize,
+    },
 }
 
 impl Refusal {
@@ -21,6 +27,7 @@ impl Refusal {
         match self {
             Refusal::CrossSite => "server.cross_site",
             Refusal::HostNotAllowed { .. } => "server.host_not_allowed",
+            Refusal::TooManyElements { .. } => "server.too_many_elements",
         }
     }
 }

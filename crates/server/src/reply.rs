@@ -125,7 +125,13 @@ impl From<leasehold_queue::Error> for Reply {
 
 impl From<Refusal> for Reply {
     fn from(refusal: Refusal) -> Self {
-        Reply::new(403, "Forbidden", refusal.to_string()).detail("error", refusal.code())
+        let reply = match refusal {
+            Refusal::CrossSite | Refusal::HostNotAllowed { .. } => {
+                Reply::new(403, "Forbidden", refusal.to_string())
+            }
+            Refusal::TooManyElements { .. } => Reply::bad_request(refusal.to_string()),
+        };
+        reply.detail("error", refusal.code())
     }
 }
 

@@ -40,5 +40,6 @@ mod served;
 #[cfg(feature = "dsql-sim")]
 mod simulated;
 mod state_commands;
+mod strangers;
 mod top;
 mod transfer;

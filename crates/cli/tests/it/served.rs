@@ -96,6 +96,14 @@ impl Server {
         Server { process, endpoint, admin_endpoint: url("admin_url"), home }
     }
 
+    /// The most memory that it has had so far.
+    pub(crate) fn peak_bytes(&self) -> u64 {
+        let status = format!("/proc/{}/status", self.process.id());
+        let status = std::fs::read_to_string(status).expect("runs on Linux");
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("has a peak");
+        peak.trim().strip_suffix(" kB").and_then(|kib| kib.parse::<u64>().ok()).expect("a number") * 1_024
+    }
+
     pub(crate) fn home(&self) -> &Path {
         self.home.path()
     }

@@ -18,15 +18,28 @@ const HEALTH: &str = "/health";
 /// `/metrics` back.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Finds out who asks for an operation, before anything else is looked at. No page of another origin asks, nor one that
-/// has the server's address under a name of its own: such a page has no key.
-pub(super) async fn admit(services: &Services, request: Envelope<'_>) -> Result<Principal, Reply> {
+/// Finds out who asks for an operation, before anything else is looked at. No page of another origin asks.
+pub(super) async fn identify(services: &Services, request: Envelope<'_>) -> Result<Principal, Reply> {
     services.hosts.refuse_cross_site(request)?;
-    let caller = authenticate(services, request.headers).await?;
-    if is_anonymous(&caller) && services.access.is_bound(&caller).await? {
+    authenticate(services, request.headers).await
+}
+
+/// Refuses the body of one who may do nothing, and what a page could send that has the server's address under a name of
+/// its own: such a page has no key.
+pub(super) async fn admit(
+    services: &Services,
+    path: &str,
+    request: Envelope<'_>,
+    caller: &Principal,
+) -> Result<(), Reply> {
+    if !services.access.is_bound(caller).await? {
+        services.access.audit_unread(caller, path);
+        return Err(leasehold_access::Error::Denied.into());
+    }
+    if is_anonymous(caller) {
         services.hosts.refuse_unknown(request)?;
     }
-    Ok(caller)
+    Ok(())
 }
 
 async fn authenticate(services: &Services, headers: &HeaderMap) -> Result<Principal, Reply> {

@@ -113,6 +113,30 @@ impl Bodies {
         Ok((read, room))
     }
 
+    /// The room of a body and of what it is decoded to, which together have so many bytes.
+    pub(super) async fn cover_decoded(
+        &self,
+        room: Option<OwnedSemaphorePermit>,
+        bytes: usize,
+        waiting: Option<&WaitingPlaces>,
+    ) -> Result<Option<OwnedSemaphorePermit>, Reply> {
+        if bytes <= SMALL_BYTES {
+            return Ok(room);
+        }
+        let place = waiting.map(WaitingPlaces::take);
+        let wait = if let Some(None) = place { Duration::ZERO } else { self.room_timeout };
+        let (long, usual) = match room {
+            Some(room) if self.long.is_of(&room) => (Some(room), None),
+            room => (None, room),
+        };
+        if long.is_none() && bytes <= USUAL_BYTES {
+            return self.usual.grow(usual, bytes, wait).await.map(Some);
+        }
+        let grown = self.long.grow(long, bytes, wait).await;
+        drop(usual);
+        grown.map(Some)
+    }
+
     /// The room of a body that has grown to so many bytes, of at most so many. One that may become long begins where those
     /// of usual length are: that much must have come before it takes any of what long ones share.
     async fn grown(
@@ -264,6 +288,28 @@ mod tests {
         drop(first);
         let (again, _) = read(&one).await;
         assert!(again.is_some(), "there is room again, and the place was given back");
+    }
+
+    #[tokio::test]
+    async fn what_a_body_is_decoded_to_takes_room_like_a_body() {
+        let limits = LimitsConfig { body_bytes: 1_000_000, connections: 1, ..LimitsConfig::default() };
+        let bodies = Bodies { room_timeout: SECOND / 20, ..Bodies::new(&limits, SECOND) };
+        let read = async |bytes| {
+            let read = bodies.read(Body::from(vec![0; bytes]), BodyLimit::of(5_000_000), None).await;
+            read.expect("there is room").1
+        };
+        let small = bodies.cover_decoded(read(10).await, SMALL_BYTES, None).await.expect("needs none");
+        assert!(small.is_none());
+        let usual = bodies.cover_decoded(read(10).await, 200_000, None).await.expect("there is room");
+        assert!(!bodies.usual.is_free() && bodies.long.is_free());
+        bodies.cover_decoded(None, 200_000, None).await.expect_err("there is no more");
+        let long = bodies.cover_decoded(usual, 600_000, None).await.expect("there is room");
+        assert!(bodies.usual.is_free(), "it has all its room where long ones are");
+        bodies.cover_decoded(read(300_000).await, 600_000, None).await.expect_err("there is no more");
+        drop(long);
+        let grown = bodies.cover_decoded(read(300_000).await, 600_000, None).await.expect("there is again");
+        assert_eq!(grown.map(|room| room.num_permits()), Some(586));
+        assert!(bodies.usual.is_free() && bodies.long.is_free());
     }
 
     #[test]

@@ -6,6 +6,8 @@ mod answer;
 mod api;
 mod body;
 mod browser;
+mod decode;
+mod encoding;
 mod health;
 mod lock;
 mod long_answers;

@@ -7,9 +7,8 @@ use std::sync::OnceLock;
 
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::{HeaderMap, HeaderValue, Method, header};
+use axum::http::{HeaderMap, Method, header};
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
 use hyper::body::Incoming;
 use leasehold_access::Principal;
 use leasehold_api::{About, reply};
@@ -18,10 +17,12 @@ use prost::{Message, Name};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::admit::admit;
+use super::admit::{admit, identify};
 use super::answer::{Answer, held};
 use super::body::BodyLimit;
 use super::browser::Envelope;
+use super::decode::decoded;
+use super::encoding::{Encoding, first_media_type};
 use super::observe::{self, Observation, is_caller_logged};
 use super::waiting_places::WaitingPlaces;
 use crate::reply::Reply;
@@ -137,12 +138,17 @@ impl Operation {
         let (parts, body) = request.into_parts();
         let observation = Observation::begin(&services.spans, &parts.method, self.path, &parts.headers);
         let envelope = Envelope { method: &parts.method, uri: &parts.uri, headers: &parts.headers };
-        let (mut response, caller) = match admit(services, envelope).await {
+        let (mut response, caller) = match identify(services, envelope).await {
             Ok(caller) => {
                 let logged = is_caller_logged().then(|| caller.clone());
-                let asked =
-                    Asked { caller, headers: parts.headers, body, waiting, span: observation.span.clone() };
-                ((self.run)(services.clone(), asked).await, logged)
+                let response = match admit(services, self.path, envelope, &caller).await {
+                    Ok(()) => {
+                        let (headers, span) = (parts.headers, observation.span.clone());
+                        (self.run)(services.clone(), Asked { caller, headers, body, waiting, span }).await
+                    }
+                    Err(refused) => refused.into_response(),
+                };
+                (response, logged)
             }
             Err(refused) => (refused.into_response(), None),
         };
@@ -160,15 +166,15 @@ async fn answered<Q, A, H, F>(
     handler: H,
 ) -> Result<Response, Reply>
 where
-    Q: Message + About + DeserializeOwned + Default,
+    Q: Message + About + DeserializeOwned + Default + 'static,
     A: Answer,
     H: Fn(Services, Principal, Q) -> F,
     F: Future<Output = Result<A, Reply>>,
 {
     let accepted = accepted(&asked.headers)?;
     // Its room is given back when the operation has ended: until then the items are in memory.
-    let (body, _room) = services.bodies.read(asked.body, limit, asked.waiting.as_ref()).await?;
-    let question: Q = decode(&asked.headers, body)?;
+    let read = services.bodies.read(asked.body, limit, asked.waiting.as_ref()).await?;
+    let (question, _room) = decoded::<Q>(&services, &asked.headers, read, asked.waiting.as_ref()).await?;
     if let Some(span) = &asked.span {
         span.about(question.queue(), question.namespace());
     }
@@ -201,43 +207,6 @@ enum Length {
     AsAsked,
 }
 
-#[derive(Clone, Copy)]
-enum Encoding {
-    Json,
-    Protobuf,
-}
-
-impl Encoding {
-    /// By the first media type of a header, without its parameters.
-    fn of(media_type: &str) -> Option<Self> {
-        match media_type.to_ascii_lowercase().as_str() {
-            "" | "*/*" | "application/*" | "application/json" => Some(Encoding::Json),
-            "application/protobuf" => Some(Encoding::Protobuf),
-            _ => None,
-        }
-    }
-
-    fn media_type(self) -> &'static str {
-        match self {
-            Encoding::Json => "application/json",
-            Encoding::Protobuf => "application/protobuf",
-        }
-    }
-
-    /// About how many bytes it makes of what has so many as protobuf: nearly all of a long one is payload, in base64.
-    fn bytes(self, encoded_len: usize) -> usize {
-        match self {
-            Encoding::Json => encoded_len.saturating_add(encoded_len / 3),
-            Encoding::Protobuf => encoded_len,
-        }
-    }
-}
-
-fn first_media_type(header: Option<&HeaderValue>) -> &str {
-    let text = header.and_then(|value| value.to_str().ok()).unwrap_or_default();
-    text.split([';', ',']).next().unwrap_or_default().trim()
-}
-
 /// Asked before the operation runs: a client that cannot read the answer should not cause anything.
 fn accepted(headers: &HeaderMap) -> Result<Encoding, Reply> {
     let media_type = first_media_type(headers.get(header::ACCEPT));
@@ -247,22 +216,6 @@ fn accepted(headers: &HeaderMap) -> Result<Encoding, Reply> {
              [application/json,application/protobuf] are supported by this method"
         ))
     })
-}
-
-fn decode<Q: Message + DeserializeOwned + Default>(headers: &HeaderMap, body: Bytes) -> Result<Q, Reply> {
-    let content_type = headers.get(header::CONTENT_TYPE);
-    match Encoding::of(first_media_type(content_type)) {
-        Some(Encoding::Json) => {
-            leasehold_api::from_json(&body).map_err(|error| Reply::content_error(error.to_string()))
-        }
-        Some(Encoding::Protobuf) => Q::decode(body).map_err(|error| Reply::content_error(error.to_string())),
-        None => {
-            let given = content_type.and_then(|value| value.to_str().ok()).unwrap_or_default();
-            Err(Reply::content_error(format!(
-                "Content-Type header '{given}' is invalid format or unrecognized content type"
-            )))
-        }
-    }
 }
 
 fn encode<A: Message + Serialize>(encoding: Encoding, answer: &A) -> Vec<u8> {

@@ -59,6 +59,11 @@ impl Room {
         })
     }
 
+    /// Whether the permit is a part of it.
+    pub(super) fn is_of(&self, permit: &OwnedSemaphorePermit) -> bool {
+        Arc::ptr_eq(permit.semaphore(), &self.semaphore)
+    }
+
     /// Whether nobody has any of it.
     #[cfg(test)]
     pub(super) fn is_free(&self) -> bool {

@@ -67,9 +67,15 @@ async fn requests_are_logged_without_payloads_and_secrets() {
     let server = Running::start(config).await;
     server.queue("q").await;
     let user = server.done("/v1/users.create", json!({"username": "u"})).await["id"].clone();
-    let key = server.done("/v1/apikeys.create", json!({"user_id": user})).await;
-    let key = key["key"].as_str().expect("a key").to_owned();
+    let created = server.done("/v1/apikeys.create", json!({"user_id": user})).await;
+    let key = created["key"].as_str().expect("a key").to_owned();
     let bearer = format!("Bearer {key}");
+    let unbound = http::Request::post("/").header("authorization", bearer.as_str());
+    server.request(unbound, "/v1/queue.reload", "not read").await;
+    server.done("/v1/roles.create", json!({"namespace": "_system", "name": "r", "permissions": []})).await;
+    server
+        .done("/v1/rolebindings.create", json!({"namespace": "_system", "role_name": "r", "user_id": user}))
+        .await;
 
     server.produce("q", &["payload-hunter2"]).await;
     server.lease("q", "c", 1).await;
@@ -96,6 +102,7 @@ async fn requests_are_logged_without_payloads_and_secrets() {
         "action=\"queue.update\" object=\"q\" outcome=\"done\"",
         "action=\"queue.delete\" object=\"q\" outcome=\"done\"",
         "action=\"queue.delete\" object=\"q\" outcome=\"denied\"",
+        "action=\"/v1/queue.reload\" object=\"not read\" outcome=\"denied\"",
         "action=\"user.create\"",
         "action=\"apikey.create\"",
     ] {

@@ -1,10 +1,14 @@
 //! Which endpoint asks for which permission, and where.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use leasehold_access::{Driver, Permission};
 use leasehold_api::ENDPOINTS;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
 
 use crate::wire::{Running, config, with_key};
 
@@ -123,4 +127,36 @@ async fn every_endpoint_asks_for_its_permission_where_it_applies() {
             assert!(!denied(in_system).await, "{path} with {permission} everywhere");
         }
     }
+}
+
+/// What it would send is not waited for.
+#[tokio::test]
+async fn request_of_one_who_may_do_nothing_is_refused_before_its_body_is_read() {
+    let mut config = config("memory:");
+    config.auth = Driver::Internal;
+    let server = Running::start(config).await;
+    let bound = key(&server, "bound", "_system", &[], "").await;
+    let id = server.done("/v1/users.create", json!({"username": "unbound"})).await["id"].clone();
+    let unbound = server.done("/v1/apikeys.create", json!({"user_id": id})).await["key"].clone();
+    let unbound = unbound.as_str().expect("a key");
+    let binding = json!({"namespace": "_system", "role_name": "Admin", "user_id": "anonymous"});
+    server.done("/v1/rolebindings.delete", binding).await;
+    for path in ENDPOINTS.iter().map(|endpoint| endpoint.path) {
+        for authorization in [String::new(), format!("Authorization: Bearer {unbound}\r\n")] {
+            let mut stream = TcpStream::connect(server.address).await.expect("connects");
+            let head = format!(
+                "POST {path} HTTP/1.1\r\nHost: localhost\r\n{authorization}Content-Length: 4000000\r\n\r\n"
+            );
+            stream.write_all(head.as_bytes()).await.expect("sends");
+            let mut status = [0; 12];
+            let answered = timeout(Duration::from_secs(20), stream.read_exact(&mut status)).await;
+            answered.expect("before the body comes").expect("answers");
+            assert_eq!(&status, b"HTTP/1.1 403", "{path}");
+        }
+        let refused = with_key(&server, unbound, path, json!("not read")).await;
+        assert_eq!((refused.status, refused.message().as_str()), (403, "access denied"), "{path}");
+    }
+    // Who is bound to anything is told as ever, what is wrong with the request first.
+    let told = with_key(&server, &bound, "/v1/queues.create", json!("no object")).await;
+    assert_eq!(told.status, 455, "{told:?}");
 }
