@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
 
-use super::{NewTask, TaskQueue, TaskQueueKey, TaskQueues, lease_lost};
+use super::{NewTask, SubQueue, TaskLevel, TaskQueue, TaskQueueKey, TaskQueues, lease_lost};
 use crate::{Blob, Error, Result};
 
 /// A task queue that was taken over. It is held until somebody else takes it over, of which [`Error::ConditionFailed`] of
@@ -105,6 +105,19 @@ impl Lease {
     /// The same.
     pub async fn create_tasks(&self, tasks: &[NewTask]) -> Result<()> {
         self.queues.create_tasks(&self.key, self.range_id, tasks).await
+    }
+
+    /// [`TaskQueues::complete_tasks_under`] this range.
+    ///
+    /// # Errors
+    /// The same.
+    pub async fn complete_tasks_less_than(
+        &self,
+        sub_queue: SubQueue,
+        below: TaskLevel,
+        limit: u32,
+    ) -> Result<u64> {
+        self.queues.complete_tasks_under(&self.key, self.range_id, sub_queue, below, limit).await
     }
 }
 

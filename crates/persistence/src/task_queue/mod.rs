@@ -2,7 +2,8 @@
 //!
 //! An owner holds a queue by its range id, takes the ids of its tasks from the block of that range, and reads from the
 //! beginning of its block on. A task that somebody wrote under an older range would lie below that and never be seen, so
-//! every write of tasks makes sure that the range is still the owner's when it commits.
+//! every write of tasks makes sure that the range is still the owner's when it commits. So does every deletion of tasks with
+//! passes: a new owner may write tasks in passes that the owner before has completed.
 
 mod complete_tasks;
 mod create;

@@ -25,6 +25,8 @@ macro_rules! task_queue_cases {
             pages_hold_every_task_once_at_any_size,
             completed_tasks_are_the_lowest,
             more_tasks_than_a_transaction_takes_are_completed,
+            completion_under_a_lost_lease_deletes_nothing,
+            tasks_with_passes_are_completed_under_a_lease_alone,
             lease_is_taken_over_renewed_and_lost,
             one_of_many_contenders_takes_a_queue_over,
             no_task_appears_below_the_block_of_a_new_owner,
@@ -224,8 +226,8 @@ pub(crate) async fn impossible_requests_for_tasks_are_refused(fixture: &Fixture)
             (queues.create_tasks(&key("orders"), 1, &many).await.err(), "tasks"),
             (queues.create_tasks(&key("orders"), 1, &[task(0, wrong_pass, 1)]).await.err(), "pass"),
             (queues.get_tasks(&key("orders"), &read(wrong_pass, None), None).await.err(), "pass"),
-            (queues.complete_tasks_less_than(&key("orders"), 0, level(wrong_pass), 1).await.err(), "pass"),
-            (queues.complete_tasks_less_than(&key("orders"), 0, level(pass), 0).await.err(), "limit"),
+            (queues.complete_tasks_under(&key("orders"), 1, 0, level(wrong_pass), 1).await.err(), "pass"),
+            (queues.complete_tasks_under(&key("orders"), 1, 0, level(pass), 0).await.err(), "limit"),
         ];
         for (error, name) in errors {
             assert!(matches!(error, Some(Error::InvalidRequest { field, .. }) if field == name), "{error:?}");
@@ -283,7 +285,7 @@ pub(crate) async fn completed_tasks_are_the_lowest(fixture: &Fixture) {
             let below = TaskLevel { pass: last, task_id };
             let wanted = left.iter().filter(|task| task.level < below).count().min(limit);
             let limit = u32::try_from(limit).expect("small");
-            let completed = queues.complete_tasks_less_than(&key("orders"), 0, below, limit).await;
+            let completed = queues.complete_tasks_under(&key("orders"), 1, 0, below, limit).await;
             assert_eq!(completed.expect("a number"), wanted as u64, "below {below:?}, {limit} at most");
             left.drain(..wanted);
             assert_eq!(tasks(&queues, &key("orders"), 0, pass, 100).await, left);
@@ -301,12 +303,42 @@ pub(crate) async fn more_tasks_than_a_transaction_takes_are_completed(fixture: &
             queues.create_tasks(&key("orders"), 1, &some).await.expect("tasks");
         }
         let below = TaskLevel { pass, task_id: i64::MAX };
-        let completed = queues.complete_tasks_less_than(&key("orders"), 0, below, 2500).await;
+        let completed = queues.complete_tasks_under(&key("orders"), 1, 0, below, 2500).await;
         assert_eq!(completed.expect("a number"), 2500);
         assert_eq!(tasks(&queues, &key("orders"), 0, pass, 1000).await.len(), 501);
-        let completed = queues.complete_tasks_less_than(&key("orders"), 0, below, 100_000).await;
+        let completed = match pass {
+            0 => queues.complete_tasks_less_than(&key("orders"), 0, below, 100_000).await,
+            _ => queues.complete_tasks_under(&key("orders"), 1, 0, below, 100_000).await,
+        };
         assert_eq!(completed.expect("a number"), 501);
     }
+}
+
+/// An owner completes what it has acknowledged, and was not yet told that another owner has begun at an earlier pass.
+pub(crate) async fn completion_under_a_lost_lease_deletes_nothing(fixture: &Fixture) {
+    for (queues, pass) in fixture.task_queues() {
+        let first = taken_over(&queues).await;
+        first.create_tasks(&[task(0, pass, 1)]).await.expect("a task");
+        let second = taken_over(&queues).await;
+        second.create_tasks(&[task(0, pass, 2)]).await.expect("a task");
+        let below = TaskLevel { pass: 900 * pass, task_id: 900 };
+        let error = first.complete_tasks_less_than(0, below, 1000).await.expect_err("another's");
+        assert!(is_lost(&error, 1, Some(2)), "{error:?}");
+        assert_eq!(tasks(&queues, &key("orders"), 0, pass, 10).await.len(), 2);
+        assert_eq!(second.complete_tasks_less_than(0, below, 1000).await.expect("a number"), 2);
+    }
+}
+
+pub(crate) async fn tasks_with_passes_are_completed_under_a_lease_alone(fixture: &Fixture) {
+    let [(plain, _), (fair, pass)] = fixture.task_queues();
+    taken_over(&plain).await.create_tasks(&[task(0, 0, 1)]).await.expect("a task");
+    taken_over(&fair).await.create_tasks(&[task(0, pass, 1)]).await.expect("a task");
+    let completed = plain.complete_tasks_less_than(&key("orders"), 0, TaskLevel { pass: 0, task_id: 2 }, 9).await;
+    assert_eq!(completed.expect("a number"), 1);
+    let below = TaskLevel { pass, task_id: 2 };
+    let error = fair.complete_tasks_less_than(&key("orders"), 0, below, 9).await.expect_err("no lease");
+    assert!(matches!(error, Error::InvalidRequest { field: "queue", .. }), "{error:?}");
+    assert_eq!(tasks(&fair, &key("orders"), 0, pass, 10).await.len(), 1);
 }
 
 async fn taken_over(queues: &TaskQueues) -> Lease {
@@ -415,7 +447,7 @@ pub(crate) async fn no_task_appears_below_the_block_of_a_new_owner(fixture: &Fix
             assert!(ids.iter().all(|id| *id < begin), "round {round}");
             kept += written.len();
             let below = TaskLevel { pass, task_id: begin };
-            let completed = queues.complete_tasks_less_than(&key("orders"), 0, below, 1000).await;
+            let completed = next.complete_tasks_less_than(0, below, 1000).await;
             assert_eq!(completed.expect("a number"), written.len() as u64);
             owner = next;
         }

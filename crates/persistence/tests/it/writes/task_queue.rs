@@ -61,6 +61,15 @@ writes! {
             TaskQueues::new(database).complete_tasks_less_than(&key(seed), 0, below, 10).await.map(drop)
         })
     };
+    "task_queue.delete_fair_tasks", None, |database, seed| {
+        let queues = TaskQueues::fair(database);
+        queues.create(&key(seed), &queue(1)).await.expect("a queue");
+        queues.create_tasks(&key(seed), 1, &tasks(1)).await.expect("tasks");
+        prepared(move |database| async move {
+            let below = TaskLevel { pass: 1, task_id: 2 };
+            TaskQueues::fair(database).complete_tasks_under(&key(seed), 1, 0, below, 10).await.map(drop)
+        })
+    };
     "user_data.insert", Some("state.user_data_conflict"), |_database, seed| {
         prepared(move |database| async move {
             UserDataStore::new(database).update(NamespaceId::from_bytes(bytes(seed)), &[user_data(0)]).await
