@@ -59,7 +59,7 @@ async fn main() -> Result<(), Failed> {
     let cluster = Cluster::start(Settings::durable().with("shared_buffers", "1GB"))?;
     let url = cluster.url("postgres");
     let pool = pool(&url)?;
-    let schema = Schema::of(pool.dialect()).with_fence_index();
+    let schema = Schema::of(pool.dialect());
     schema.apply(&pool).await?;
     let mut databases = Vec::new();
     for mode in MODES {

@@ -15,8 +15,7 @@ use crate::{Error, FenceMode, Result};
 
 const OPEN: Operation = Operation::new("state.open");
 
-/// `pg_index` knows whether the index that makes the range a key is there and usable.
-const FENCE_INDEX: &str = include_str!("schema/sql/fence_index.sql");
+const HAS_SHARDS: &str = include_str!("schema/sql/has_shards.sql");
 /// Finds no row, and so locks none.
 const PROBE_KEY_SHARE: &str = include_str!("schema/sql/probe_key_share.sql");
 
@@ -62,7 +61,7 @@ struct Shared {
 }
 
 impl Database {
-    /// Looks at the catalogue and settles how shards are fenced. Changes nothing. A DSQL cluster is asked which locks it has,
+    /// Looks for the tables and settles how shards are fenced. Changes nothing. A DSQL cluster is asked which locks it has,
     /// whatever level the pool was made for, unless [`FenceMode::Update`] is asked for, which every cluster has: that takes
     /// the right to write to the table `shards`.
     ///
@@ -78,14 +77,13 @@ impl Database {
             return Err(Error::invalid("pool", reason.to_owned()));
         }
         let policy = config.retries.clone().until(Deadline::after(config.timeout));
-        let rows = Statement::read(OPEN, FENCE_INDEX).query(&pool, &policy, &[]).await;
+        let rows = Statement::read(OPEN, HAS_SHARDS).query(&pool, &policy, &[]).await;
         let rows = rows.map_err(|error| Error::of(OPEN, error))?;
         let row = rows.first().ok_or(Error::Missing { what: "the catalogue" })?;
-        if !column::<bool>(row, "has_table")? {
+        if !column::<bool>(row, "has_shards")? {
             let reason = "there is no table `shards`: run `leasehold schema apply --face state`";
             return Err(Error::BadSchema { reason: reason.to_owned() });
         }
-        let has_index = column::<bool>(row, "has_index")?;
         let dialect = match dialect {
             Dialect::Dsql { .. } if config.fence_mode != Some(FenceMode::Update) => {
                 let level = detect_level(&pool, &policy, PROBE_KEY_SHARE).await;
@@ -93,7 +91,7 @@ impl Database {
             }
             known => known,
         };
-        let fence_mode = settle(config.fence_mode, dialect, has_index)?;
+        let fence_mode = settle(config.fence_mode, dialect)?;
         tracing::info!(fence_mode = fence_mode.as_str(), "shards are fenced");
         Ok(Self(Arc::new(Shared { pool, fence_mode, config })))
     }
@@ -139,16 +137,8 @@ impl Database {
         self.run_with(operation, &self.policy(), body).await
     }
 
-    /// [`run`](Self::run) with the patience of a takeover.
-    pub(crate) async fn run_takeover<'a, T, F>(&self, operation: Operation, body: F) -> Result<T>
-    where
-        F: for<'t> Fn(&'t Transaction<'a>) -> Running<'t, T, Error>,
-    {
-        self.run_with(operation, &self.takeover_policy(), body).await
-    }
-
-    /// [`run`](Self::run) on a row that many write at the same time, with the same patience.
-    pub(crate) async fn run_hot<'a, T, F>(&self, operation: Operation, body: F) -> Result<T>
+    /// [`run`](Self::run) with the patience of a takeover, for a row that many write at the same time.
+    pub(crate) async fn run_patiently<'a, T, F>(&self, operation: Operation, body: F) -> Result<T>
     where
         F: for<'t> Fn(&'t Transaction<'a>) -> Running<'t, T, Error>,
     {
@@ -204,52 +194,27 @@ impl std::fmt::Debug for Database {
     }
 }
 
-/// What was asked for must be had; what is merely preferred may give way to what every database has.
-fn settle(wanted: Option<FenceMode>, dialect: Dialect, has_index: bool) -> Result<FenceMode> {
-    const INDEX: &str = "the table `shards` has no valid unique index on (shard_id, range_id)";
+/// What was asked for must be had.
+fn settle(wanted: Option<FenceMode>, dialect: Dialect) -> Result<FenceMode> {
     match wanted {
         Some(mode) if !mode.is_known_to(dialect) => {
             Err(Error::BadSchema { reason: format!("this database has no lock for the fence mode `{mode}`") })
         }
-        Some(mode) if mode.needs_index() && !has_index => {
-            Err(Error::BadSchema { reason: format!("{INDEX}, which the fence mode `{mode}` needs") })
-        }
         Some(mode) => Ok(mode),
-        None => {
-            let mode = FenceMode::preferred(dialect);
-            if mode.needs_index() && !has_index {
-                tracing::warn!("{INDEX}: shards are fenced by `update`, and owners must write one at a time");
-                return Ok(FenceMode::Update);
-            }
-            Ok(mode)
-        }
+        None => Ok(FenceMode::preferred(dialect)),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use leasehold_txn::DsqlLevel;
-
     use super::*;
-
-    const NEW: Dialect = Dialect::Dsql { level: DsqlLevel::KeyShare };
-
-    #[test]
-    fn key_share_without_its_index_gives_way_or_is_refused() {
-        assert_eq!(settle(None, NEW, true).expect("a mode"), FenceMode::KeyShare);
-        assert_eq!(settle(None, NEW, false).expect("a mode"), FenceMode::Update);
-        let error = settle(Some(FenceMode::KeyShare), NEW, false).expect_err("no index");
-        assert_eq!(error.code(), "state.bad_schema");
-    }
 
     #[test]
     fn lock_that_the_database_lacks_is_refused() {
         for mode in [FenceMode::Share, FenceMode::KeyShare] {
-            assert!(settle(Some(mode), Dialect::DSQL, true).is_err(), "{mode}");
+            assert!(settle(Some(mode), Dialect::DSQL).is_err(), "{mode}");
         }
-        assert_eq!(
-            settle(Some(FenceMode::KeyShare), Dialect::POSTGRES, true).expect("a mode"),
-            FenceMode::KeyShare
-        );
+        let mode = settle(Some(FenceMode::KeyShare), Dialect::POSTGRES).expect("a mode");
+        assert_eq!(mode, FenceMode::KeyShare);
     }
 }

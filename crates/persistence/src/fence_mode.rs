@@ -8,8 +8,7 @@ use leasehold_txn::{Dialect, DsqlLevel};
 pub enum FenceMode {
     /// `FOR SHARE`: conflicts with every change of the row. PostgreSQL alone has it.
     Share,
-    /// `FOR KEY SHARE`, with a unique index on `(shard_id, range_id)`: conflicts with a change of the range and with
-    /// nothing else.
+    /// `FOR KEY SHARE`: conflicts with a change of the range, which locks the row `FOR UPDATE` first, and with nothing else.
     KeyShare,
     /// `FOR UPDATE`: conflicts with every write of the row and with every other write under it, so that the owner must
     /// send one at a time.
@@ -30,11 +29,6 @@ impl FenceMode {
             #[cfg(feature = "unfenced")]
             Self::Unfenced => "unfenced",
         }
-    }
-
-    /// Whether the tables must have the unique index on `(shard_id, range_id)` for it.
-    pub(crate) const fn needs_index(self) -> bool {
-        matches!(self, Self::KeyShare)
     }
 
     /// What a database of this dialect fences with unless told.

@@ -60,7 +60,7 @@ pub use page::{PAGE_SIZE_MAX, Page, PageSize, PageToken};
 pub use queue::{AckLevels, DeadLetters, Message, Queue, QueueType};
 pub use replication_dead_letters::ReplicationDeadLetters;
 pub use schema::{Difference, Progress, Report, Schema, Step, VERSION};
-pub use shard::{Shard, ShardId, Shards};
+pub use shard::{Shard, ShardId, ShardLease, Shards};
 pub use task_queue::{
     GetTasks, Lease, ListedTaskQueue, NewTask, SubQueue, TASK_QUEUE_NAME_LEN_MAX, TASKS_MAX, Task, TaskLevel,
     TaskQueue, TaskQueueKey, TaskQueues, TaskType,

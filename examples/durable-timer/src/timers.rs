@@ -9,7 +9,7 @@ use std::time::Duration;
 use leasehold_core::{Clock, SystemClock, Timestamp};
 use leasehold_persistence::{
     Blob, Category, Database, Error, Executions, HistoryTask, HistoryTaskRange, HistoryTasks, PageSize,
-    Result, Shard, ShardId, Shards,
+    Result, ShardId, ShardLease, Shards,
 };
 
 const SHARD: ShardId = 1;
@@ -23,9 +23,9 @@ const POLL: Duration = Duration::from_millis(50);
 /// The timers of a shard, in the hands of who believes to own it.
 pub(crate) struct Timers {
     shards: Shards,
+    lease: ShardLease,
     executions: Executions,
     tasks: HistoryTasks,
-    shard: Shard,
     /// How many ids were given out under this range.
     count: i64,
 }
@@ -36,14 +36,14 @@ impl Timers {
         let shards = Shards::new(database.clone());
         loop {
             let found = shards.get_or_create(SHARD, || (0, Blob::proto3(Vec::new()))).await?;
-            let shard = Shard { range_id: found.range_id + 1, ..found.clone() };
-            match shards.update(&shard, found.range_id).await {
-                Ok(()) => {
+            match shards.take_over(&found, found.blob.clone()).await {
+                Ok(lease) => {
                     let (executions, tasks) =
                         (Executions::new(database.clone()), HistoryTasks::new(database));
-                    return Ok(Self { shards, executions, tasks, shard, count: 0 });
+                    return Ok(Self { shards, lease, executions, tasks, count: 0 });
                 }
-                // Another was faster, or the answer was lost: look again.
+                // Another was faster, or the outcome is unknown. Either way the next range is tried: a range that is
+                // found is never adopted, even if this process asked for it.
                 Err(Error::ShardOwnershipLost { .. }) => {}
                 Err(error) if error.may_have_been_committed() => {}
                 Err(error) => return Err(error),
@@ -52,13 +52,13 @@ impl Timers {
     }
 
     pub(crate) fn range_id(&self) -> i64 {
-        self.shard.range_id
+        self.lease.range_id()
     }
 
     /// Sets a timer. Once this answers, the timer fires, whatever becomes of this owner.
     pub(crate) async fn set(&mut self, name: &str, at: Timestamp) -> Result<()> {
         self.count += 1;
-        let task_id = self.shard.range_id << COUNT_BITS | self.count;
+        let task_id = self.range_id() << COUNT_BITS | self.count;
         self.add(HistoryTask::scheduled(Category::TIMER, at, task_id, Blob::new(name.to_owned(), "Text")?)?)
             .await
     }
@@ -80,9 +80,8 @@ impl Timers {
 
     /// A write of ours may still be on its way. Under the next range it either has happened or never will.
     async fn settle(&mut self) -> Result<()> {
-        let shard = Shard { range_id: self.shard.range_id + 1, ..self.shard.clone() };
-        self.shards.update(&shard, self.shard.range_id).await?;
-        (self.shard, self.count) = (shard, 0);
+        self.lease.renew(Blob::proto3(Vec::new())).await?;
+        self.count = 0;
         Ok(())
     }
 
@@ -92,7 +91,7 @@ impl Timers {
         let first = self.tasks.get(SHARD, &ever, PageSize::new(1)?, None).await?;
         if first.items.is_empty() {
             // Nobody needs to know at once, but nothing else would tell.
-            self.shards.assert_ownership(SHARD, self.shard.range_id).await?;
+            self.shards.assert_ownership(SHARD, self.range_id()).await?;
             idle();
             return Ok(());
         }
@@ -106,7 +105,7 @@ impl Timers {
     async fn fire(&self, timer: &HistoryTask, fired: &impl Fn(&str)) -> Result<()> {
         let name = String::from_utf8_lossy(timer.blob().data()).into_owned();
         if !self.is_recorded(timer.task_id()).await? {
-            let record = Blob::new(format!("{} {name}", self.shard.range_id), "Text")?;
+            let record = Blob::new(format!("{} {name}", self.range_id()), "Text")?;
             self.add(HistoryTask::immediate(category()?, timer.task_id(), record)?).await?;
             fired(&name);
         }
@@ -120,7 +119,7 @@ impl Timers {
 
     /// The one way to write: only while the shard is at our range.
     async fn add(&self, task: HistoryTask) -> Result<()> {
-        self.executions.add_history_tasks(SHARD, self.shard.range_id, &[task]).await
+        self.executions.add_history_tasks(SHARD, self.range_id(), &[task]).await
     }
 }
 

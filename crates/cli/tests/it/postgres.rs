@@ -65,5 +65,4 @@ async fn state_is_set_up_and_shown() {
     let bytes = |id: &str| format!("'\\x{}'::bytea", id.replace('-', ""));
     state_commands::what_is_kept_is_shown(url, url, bytes).await;
     state_commands::task_queues_are_listed_by_name(url).await;
-    state_commands::index_of_fences_is_added(url).await;
 }

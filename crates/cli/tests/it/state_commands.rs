@@ -170,15 +170,3 @@ pub(crate) async fn task_queues_are_listed_by_name(url: &str) {
     let wrong = leasehold(&["state", "task-queues", "--after", "here", "--store", url]).await;
     assert_eq!(code(&wrong), 2, "{wrong:?}");
 }
-
-pub(crate) async fn index_of_fences_is_added(url: &str) {
-    let on = |verb: &'static str| {
-        ["schema", verb, "--face", "state", "--store", url, "--fence", "key-share", "--json"]
-    };
-    assert_eq!(code(&leasehold(&on("check")).await), 3);
-    assert_eq!(
-        json(&on("apply")).await["applied"],
-        serde_json::json!([{ "kind": "index", "name": "shards_fence" }])
-    );
-    assert_eq!(json(&on("check")).await["as_wanted"], true);
-}

@@ -17,7 +17,7 @@ impl Namespaces {
     pub async fn create(&self, record: &NamespaceRecord) -> Result<i64> {
         let created = self
             .database
-            .run_hot(CREATE, |tx| {
+            .run_patiently(CREATE, |tx| {
                 Box::pin(async move {
                     let version = notification::lock(tx).await?;
                     let (data, encoding) = (record.blob.data(), record.blob.encoding());

@@ -21,7 +21,7 @@ impl Namespaces {
     pub async fn update(&self, record: &NamespaceRecord, notification_version: i64) -> Result<()> {
         let updated = self
             .database
-            .run_hot(UPDATE_NAMESPACE, |tx| {
+            .run_patiently(UPDATE_NAMESPACE, |tx| {
                 Box::pin(async move {
                     // If the name is read before the version is locked, a change in between raises the version.
                     let by_id: leasehold_txn::Parameters<'_> = &[&record.id];

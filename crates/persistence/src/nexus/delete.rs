@@ -23,7 +23,7 @@ impl Endpoints {
             });
         }
         self.database
-            .run_hot(DELETE_ENDPOINT, |tx| {
+            .run_patiently(DELETE_ENDPOINT, |tx| {
                 Box::pin(async move {
                     table_version::raise(tx, table_version).await?;
                     match tx.execute(DELETE, &[&id]).await? {

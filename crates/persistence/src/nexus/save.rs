@@ -19,7 +19,7 @@ impl Endpoints {
     /// [`Error::ConditionFailed`] when the version of the table or of the endpoint differs.
     pub async fn save(&self, endpoint: &Endpoint, table_version: i64) -> Result<()> {
         self.database
-            .run_hot(SAVE, |tx| {
+            .run_patiently(SAVE, |tx| {
                 Box::pin(async move {
                     // The table before the endpoint, always: two who lock them in turn wait for each other.
                     table_version::raise(tx, table_version).await?;

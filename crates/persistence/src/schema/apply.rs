@@ -9,7 +9,7 @@ use leasehold_txn::{Operation, Parameters, Policy, Pool, Statement, is_made_by_a
 use super::catalogue::Found;
 use super::step::Kind;
 use super::version::{self, VERSION, is_new_enough};
-use super::{Difference, Schema, Step, fence_index, shape};
+use super::{Difference, Schema, Step, shape};
 use crate::sql::column;
 use crate::{Error, Result};
 
@@ -60,7 +60,6 @@ impl Schema {
                     make(pool, step.sql(), &[]).await?;
                 }
                 Kind::Index => self.make_index(pool, step).await?,
-                Kind::FenceIndex => fence_index::make(self, pool, step).await?,
                 Kind::Version => {
                     self.refuse_others(pool).await?;
                     self.record_version(pool).await?;
@@ -83,7 +82,7 @@ impl Schema {
         }
         let is_missing = |step: &Step| match step.kind {
             Kind::Table => !found.tables.contains_key(step.name()),
-            Kind::Index | Kind::FenceIndex => {
+            Kind::Index => {
                 let (table, index) = shape::index(step.sql());
                 found.tables.get(table).is_none_or(|table| !table.has(&index))
             }
@@ -137,7 +136,7 @@ impl Schema {
 }
 
 /// Runs an idempotent statement.
-pub(super) async fn make(pool: &Pool, sql: &str, values: Parameters<'_>) -> Result<Vec<Row>> {
+async fn make(pool: &Pool, sql: &str, values: Parameters<'_>) -> Result<Vec<Row>> {
     again(|| async { Statement::write(APPLY, sql).query(pool, &policy(), values).await }).await
 }
 

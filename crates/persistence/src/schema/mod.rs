@@ -7,7 +7,6 @@ mod apply;
 mod catalogue;
 mod check;
 mod difference;
-mod fence_index;
 mod shape;
 mod step;
 mod version;
@@ -24,7 +23,6 @@ pub use version::VERSION;
 pub struct Schema {
     script: &'static str,
     is_dsql: bool,
-    has_fence_index: bool,
 }
 
 impl Schema {
@@ -32,25 +30,13 @@ impl Schema {
     #[must_use]
     pub const fn of(dialect: Dialect) -> Self {
         match dialect {
-            Dialect::Postgres { .. } => {
-                Self { script: include_str!("sql/postgres.sql"), is_dsql: false, has_fence_index: false }
-            }
-            // There the index is part of the table.
-            Dialect::Dsql { .. } => {
-                Self { script: include_str!("sql/dsql.sql"), is_dsql: true, has_fence_index: false }
-            }
+            Dialect::Postgres { .. } => Self { script: include_str!("sql/postgres.sql"), is_dsql: false },
+            Dialect::Dsql { .. } => Self { script: include_str!("sql/dsql.sql"), is_dsql: true },
         }
     }
 
-    /// With the unique index on `(shard_id, range_id)` that [`FenceMode::KeyShare`](crate::FenceMode::KeyShare) needs on
-    /// PostgreSQL. Temporal's own tables lack it, and do not mind it.
-    #[must_use]
-    pub const fn with_fence_index(self) -> Self {
-        Self { has_fence_index: !self.is_dsql, ..self }
-    }
-
     /// What makes the tables, for a migration of your own. On DSQL each statement must be a transaction of its own, and the
-    /// jobs of indexes are to be awaited; on PostgreSQL the index of fences must stay outside of one.
+    /// jobs of indexes are to be awaited.
     #[must_use]
     pub fn script(&self) -> String {
         let statements: Vec<String> =
@@ -74,13 +60,5 @@ mod tests {
             let last = script.trim_end().rsplit("\n\n").next().expect("a statement");
             assert!(last.contains(VERSION), "{last}");
         }
-    }
-
-    #[test]
-    fn index_of_fences_is_asked_for_on_postgresql_alone() {
-        let has_fence = |dialect| Schema::of(dialect).with_fence_index().script().contains("CONCURRENTLY");
-        assert!(has_fence(Dialect::POSTGRES));
-        assert!(!has_fence(Dialect::DSQL));
-        assert!(!Schema::of(Dialect::POSTGRES).script().contains("CONCURRENTLY"));
     }
 }

@@ -35,7 +35,7 @@ impl Schema {
         for step in self.steps() {
             match step.kind {
                 Kind::Table => tables.push(table(step.name(), step.sql())),
-                Kind::Index | Kind::FenceIndex => {
+                Kind::Index => {
                     let (name, index) = index(step.sql());
                     let table = tables.iter_mut().find(|table| table.name == name);
                     table.expect("an index comes after its table").indexes.push(index);
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     fn wanted(dialect: Dialect, name: &str) -> Table {
-        let tables = Schema::of(dialect).with_fence_index().tables();
+        let tables = Schema::of(dialect).tables();
         tables.into_iter().find(|table| table.name == name).expect("a table")
     }
 
@@ -110,7 +110,9 @@ mod tests {
         let kinds: Vec<_> = shards.columns.iter().map(|column| column.kind.as_str()).collect();
         assert_eq!(kinds, ["integer", "bigint", "bytea", "character varying(16)"]);
         assert_eq!(shards.primary_key, ["shard_id"]);
-        assert_eq!(shards.indexes, wanted(Dialect::DSQL, "shards").indexes);
+        assert_eq!(shards.indexes, []);
+        let fence = ["shard_id", "range_id"].map(str::to_owned).to_vec();
+        assert_eq!(wanted(Dialect::DSQL, "shards").indexes, [Index { columns: fence, is_unique: true }]);
 
         let events = wanted(Dialect::POSTGRES, "buffered_events");
         let id = events.columns.iter().find(|column| column.name == "id").expect("a column");

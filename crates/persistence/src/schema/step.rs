@@ -3,8 +3,6 @@
 use super::version::VERSION_SQL;
 use super::{Schema, VERSION};
 
-const FENCE: &str = include_str!("sql/fence.sql");
-
 /// One statement of a schema, idempotent. Each is a transaction of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
@@ -17,8 +15,6 @@ pub struct Step {
 pub(super) enum Kind {
     Table,
     Index,
-    /// The index that key-share fences need on PostgreSQL.
-    FenceIndex,
     /// The row of `namespace_metadata`.
     Seed,
     Version,
@@ -30,7 +26,7 @@ impl Step {
     pub const fn kind(&self) -> &'static str {
         match self.kind {
             Kind::Table => "table",
-            Kind::Index | Kind::FenceIndex => "index",
+            Kind::Index => "index",
             Kind::Seed => "row",
             Kind::Version => "version",
         }
@@ -61,9 +57,6 @@ impl Schema {
     pub fn steps(&self) -> Vec<Step> {
         let statements = self.script.split(";\n").map(without_comments);
         let mut steps: Vec<Step> = statements.filter(|sql| !sql.is_empty()).map(step).collect();
-        if self.has_fence_index {
-            steps.push(Step { kind: Kind::FenceIndex, name: "shards_fence", sql: without_comments(FENCE) });
-        }
         steps.push(Step { kind: Kind::Version, name: VERSION, sql: VERSION_SQL });
         steps
     }
@@ -114,7 +107,7 @@ mod tests {
     #[test]
     fn every_statement_can_be_repeated() {
         for dialect in [Dialect::POSTGRES, Dialect::DSQL] {
-            for step in Schema::of(dialect).with_fence_index().steps() {
+            for step in Schema::of(dialect).steps() {
                 let sql = step.sql();
                 assert!(sql.contains("IF NOT EXISTS") || sql.contains("ON CONFLICT"), "{sql}");
             }

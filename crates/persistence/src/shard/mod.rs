@@ -3,7 +3,11 @@
 mod assert_ownership;
 pub(crate) mod fence;
 mod get_or_create;
+mod lease;
 mod update;
+
+pub use lease::ShardLease;
+pub(crate) use lease::next_range;
 
 use crate::sql::Sql;
 use crate::{Blob, Database};

@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
 
 use super::{NewTask, SubQueue, TaskLevel, TaskQueue, TaskQueueKey, TaskQueues, lease_lost};
+use crate::shard::next_range;
 use crate::{Blob, Error, Result};
 
 /// A task queue that was taken over. It is held until somebody else takes it over, of which [`Error::ConditionFailed`] of
@@ -119,11 +120,4 @@ impl Lease {
     ) -> Result<u64> {
         self.queues.complete_tasks_under(&self.key, self.range_id, sub_queue, below, limit).await
     }
-}
-
-fn next_range(range_id: i64) -> Result<i64> {
-    range_id.checked_add(1).ok_or_else(|| Error::Corrupt {
-        what: "range_id".to_owned(),
-        reason: "there is no range above it".to_owned(),
-    })
 }

@@ -37,7 +37,7 @@ impl TaskQueues {
             if self.database.is_dsql() { self.tables.select_range.dsql } else { self.tables.lock.postgres };
         let key: Parameters<'_> = &[&row.range_hash, &row.id];
         self.database
-            .run_takeover(UPDATE, |tx| {
+            .run_patiently(UPDATE, |tx| {
                 Box::pin(async move {
                     let (row, touched) = tokio::join!(tx.query_opt(read, key), tx.execute(update, values));
                     let row = row?;

@@ -1,13 +1,13 @@
 use clap::Args;
 use leasehold_locks::backend::dsql::{self, DsqlBackend};
 use leasehold_locks::backend::postgres::{Config, PostgresBackend};
-use leasehold_persistence::Step;
+use leasehold_persistence::{Schema, Step};
 use leasehold_txn::{Dialect, Pool};
 use serde_json::{Value, json};
 
+use super::Face;
 use super::database::Database;
 use super::print::Tables;
-use super::{Face, Fence};
 use crate::failure::Failure;
 use crate::output::{Done, print};
 
@@ -25,10 +25,6 @@ pub(super) struct Apply {
     /// Say what is missing, and make nothing (state)
     #[arg(long)]
     dry_run: bool,
-
-    /// How writes will be fenced on PostgreSQL (state); key-share adds an index while owners go on writing
-    #[arg(long, value_enum, default_value_t = Fence::Share)]
-    fence: Fence,
 
     /// Print JSON
     #[arg(long)]
@@ -61,8 +57,8 @@ impl Apply {
     }
 
     async fn apply_locks(self, pool: Pool) -> Result<Done, Failure> {
-        if self.dry_run || self.fence != Fence::Share {
-            return Err(Failure::input("--dry-run and --fence are only for --face state"));
+        if self.dry_run {
+            return Err(Failure::input("--dry-run is only for --face state"));
         }
         let tables = self.tables.names()?;
         let what = match pool.dialect() {
@@ -87,7 +83,7 @@ impl Apply {
 
     async fn apply_state(self, pool: &Pool) -> Result<Done, Failure> {
         self.tables.only_for_locks()?;
-        let schema = super::state(pool.dialect(), self.fence);
+        let schema = Schema::of(pool.dialect());
         if self.dry_run {
             let missing = schema.plan(pool).await?;
             print(self.json, &json!({ "missing": shown(&missing, true) }), || match missing.as_slice() {

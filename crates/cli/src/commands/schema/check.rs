@@ -1,8 +1,9 @@
 use clap::Args;
+use leasehold_persistence::Schema;
 use serde_json::{Value, json};
 
+use super::Face;
 use super::database::Database;
-use super::{Face, Fence};
 use crate::failure::Failure;
 use crate::output::{Done, print};
 
@@ -15,10 +16,6 @@ pub(super) struct Check {
     /// What the tables are for
     #[arg(long, value_enum, default_value_t = Face::State)]
     face: Face,
-
-    /// How writes are to be fenced on PostgreSQL; key-share wants an index more
-    #[arg(long, value_enum, default_value_t = Fence::Share)]
-    fence: Fence,
 
     /// Print JSON
     #[arg(long)]
@@ -41,7 +38,7 @@ impl Check {
             return Err(Failure::input("the tables of locks are looked at by 'leasehold doctor --store'"));
         }
         let pool = self.database.pool()?;
-        let report = super::state(pool.dialect(), self.fence).check(&pool).await?;
+        let report = Schema::of(pool.dialect()).check(&pool).await?;
         let differences: Vec<Value> = report
             .differences
             .iter()

@@ -34,15 +34,6 @@ enum Face {
     State,
 }
 
-/// How writes of state are fenced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Fence {
-    /// As Temporal does, on Temporal's tables
-    Share,
-    /// By an index more, which lets owners write and keep their books at once
-    KeyShare,
-}
-
 impl Schema {
     pub(crate) fn run(self) -> Result<Done, Failure> {
         match self.verb {
@@ -51,14 +42,5 @@ impl Schema {
             Verb::Check(verb) => block_on(verb.run()),
             Verb::FenceGuard(verb) => verb.run(),
         }
-    }
-}
-
-/// The tables of state as they are asked for.
-fn state(dialect: leasehold_txn::Dialect, fence: Fence) -> leasehold_persistence::Schema {
-    let schema = leasehold_persistence::Schema::of(dialect);
-    match fence {
-        Fence::Share => schema,
-        Fence::KeyShare => schema.with_fence_index(),
     }
 }

@@ -2,10 +2,11 @@ use clap::Args;
 use leasehold_core::postgres::TableNames;
 use leasehold_locks::backend::postgres::OptionalColumns;
 use leasehold_locks::backend::{dsql, postgres};
+use leasehold_persistence::Schema;
 use serde_json::json;
 
+use super::Face;
 use super::database::Dialect;
-use super::{Face, Fence};
 use crate::failure::Failure;
 use crate::output::{Done, print};
 
@@ -19,10 +20,6 @@ pub(super) struct Print {
     /// The database that they are for
     #[arg(long, value_enum, default_value_t = Dialect::Postgres)]
     dialect: Dialect,
-
-    /// How writes will be fenced on PostgreSQL (state)
-    #[arg(long, value_enum, default_value_t = Fence::Share)]
-    fence: Fence,
 
     /// Print JSON
     #[arg(long)]
@@ -80,9 +77,6 @@ impl Tables {
 
 impl Print {
     pub(super) fn run(self) -> Result<Done, Failure> {
-        if self.face == Face::Locks && self.fence != Fence::Share {
-            return Err(Failure::input("--fence is only for --face state"));
-        }
         let script = match (self.face, self.dialect) {
             (Face::Locks, Dialect::Postgres) => {
                 postgres::setup_sql(&self.tables.names()?, self.tables.columns())
@@ -93,7 +87,7 @@ impl Print {
             }
             (Face::State, dialect) => {
                 self.tables.only_for_locks()?;
-                super::state(dialect.into(), self.fence).script()
+                Schema::of(dialect.into()).script()
             }
         };
         print(self.json, &json!({ "sql": script }), || script.clone())?;

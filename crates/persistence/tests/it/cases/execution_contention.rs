@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use leasehold_persistence::{
     Archetype, Blob, ConflictResolution, ConflictResolveMode, CreateMode, Error, Executions, SetExecution,
-    Shard, Shards, Snapshot, UpdateMode,
+    Shards, Snapshot, UpdateMode,
 };
 use tokio::task::JoinSet;
 
@@ -226,7 +226,7 @@ pub(crate) async fn reader_sees_every_part_of_one_write(fixture: &Fixture) {
 pub(crate) async fn storm_on_one_shard_passes(fixture: &Fixture) {
     const WRITERS: u8 = 4;
     const CHANGES: i64 = 5;
-    let shard = fixture.shard(1).await;
+    let lease = fixture.lease(1).await;
     let mut writers = JoinSet::new();
     for writer in 1..=WRITERS {
         let executions = fixture.executions();
@@ -240,10 +240,8 @@ pub(crate) async fn storm_on_one_shard_passes(fixture: &Fixture) {
             }
         });
     }
-    let shards = fixture.shards();
     for level in 0..5 {
-        let changed = Shard { blob: Blob::proto3(vec![level]), ..shard.clone() };
-        shards.update(&changed, 1).await.expect("a change of the shard");
+        lease.sync_state(Blob::proto3(vec![level])).await.expect("a change of the shard");
     }
     writers.join_all().await;
     let outside = fixture.outside().await;
@@ -290,8 +288,7 @@ pub(crate) async fn tasks_of_an_owner_end_with_its_range(fixture: &Fixture) {
         while !begun.load(Ordering::Acquire) {
             tokio::task::yield_now().await;
         }
-        let next = Shard { range_id: range_id + 1, ..shard };
-        shards.update(&next, range_id).await.expect("a takeover");
+        shards.take_over(&shard, shard.blob.clone()).await.expect("a takeover");
         let seen = below(range_id + 1).await;
         assert!(owners.join_all().await.iter().all(|actual| *actual == range_id + 1));
         assert_eq!(
@@ -300,7 +297,7 @@ pub(crate) async fn tasks_of_an_owner_end_with_its_range(fixture: &Fixture) {
             "a task came after the takeover of range {}",
             range_id + 1
         );
-        shard = next;
+        shard = shards.get(1).await.expect("the shard");
     }
     watched.expect_only_conflicts_tried_again();
 }

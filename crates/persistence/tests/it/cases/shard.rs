@@ -1,8 +1,13 @@
 //! Shards: made once, owned by one, at a range that only grows.
 
-use leasehold_persistence::{Blob, Error, Shard, Shards};
+use leasehold_persistence::{Blob, Error, Shard, ShardLease, Shards};
+use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
 
 use crate::fixture::{Dice, Fixture, together};
+
+/// The whole statement, and its answer once it has happened: `BEGIN … READ COMMITTED` has its letters too.
+const COMMIT: &[u8] = b"COMMIT\0";
+const COMMITTED: &[u8] = b"COMMIT\0Z";
 
 macro_rules! shard_cases {
     ($target:ident) => {
@@ -10,18 +15,24 @@ macro_rules! shard_cases {
             shard:
             missing_shard_is_not_found,
             first_maker_decides_what_a_shard_begins_with,
-            update_at_the_known_range_is_stored,
-            update_at_another_range_is_refused_with_the_stored_one,
-            range_never_goes_down,
-            update_of_a_missing_shard_says_so,
+            lease_stores_what_its_owner_keeps,
+            lost_lease_stores_nothing_and_is_told_the_range,
+            shard_at_the_last_range_is_not_taken_over,
+            missing_shard_is_not_taken_over,
+            lost_answer_of_a_takeover_leaves_one_owner,
             ownership_is_told_apart,
             one_of_many_contenders_takes_a_shard_over,
         );
     };
 }
 
-fn at(shard: &Shard, range_id: i64, data: u8) -> Shard {
-    Shard { range_id, blob: Blob::proto3(vec![data]), ..shard.clone() }
+fn blob(data: u8) -> Blob {
+    Blob::proto3(vec![data])
+}
+
+async fn stored(fixture: &Fixture) -> (i64, Blob) {
+    let shard = fixture.shards().get(1).await.expect("a shard");
+    (shard.range_id, shard.blob)
 }
 
 pub(crate) async fn missing_shard_is_not_found(fixture: &Fixture) {
@@ -48,39 +59,86 @@ pub(crate) async fn first_maker_decides_what_a_shard_begins_with(fixture: &Fixtu
     assert_eq!(fixture.shards().get(2).await.expect("a shard"), seen[0]);
 }
 
-pub(crate) async fn update_at_the_known_range_is_stored(fixture: &Fixture) {
-    let shard = fixture.shard(1).await;
-    for (previous, next) in [(1, at(&shard, 1, 2)), (1, at(&shard, 2, 3)), (2, at(&shard, 5, 4))] {
-        fixture.shards().update(&next, previous).await.expect("an update");
-        assert_eq!(fixture.shards().get(1).await.expect("a shard"), next);
-    }
+pub(crate) async fn lease_stores_what_its_owner_keeps(fixture: &Fixture) {
+    let mut lease = fixture.lease(1).await;
+    assert_eq!((lease.shard_id(), lease.range_id()), (1, 1));
+    lease.sync_state(blob(2)).await.expect("a change");
+    assert_eq!(stored(fixture).await, (1, blob(2)));
+    lease.renew(blob(3)).await.expect("a renewal");
+    assert_eq!((lease.range_id(), stored(fixture).await), (2, (2, blob(3))));
+    lease.sync_state(blob(4)).await.expect("a change");
+    assert_eq!(stored(fixture).await, (2, blob(4)));
 }
 
-pub(crate) async fn update_at_another_range_is_refused_with_the_stored_one(fixture: &Fixture) {
-    let shard = fixture.shard(1).await;
-    fixture.shards().update(&at(&shard, 4, 1), 1).await.expect("an update");
-    for (previous, range_id) in [(1, 1), (1, 5), (3, 4)] {
-        let error =
-            fixture.shards().update(&at(&shard, range_id, 9), previous).await.expect_err("an old range");
+pub(crate) async fn lost_lease_stores_nothing_and_is_told_the_range(fixture: &Fixture) {
+    let mut first = fixture.lease(1).await;
+    let found = fixture.shards().get(1).await.expect("a shard");
+    let mut second = fixture.shards().take_over(&found, blob(2)).await.expect("a lease");
+    second.renew(blob(3)).await.expect("a renewal");
+    let errors = [
+        first.sync_state(blob(9)).await,
+        first.renew(blob(9)).await,
+        fixture.shards().take_over(&found, blob(9)).await.map(drop),
+    ];
+    for error in errors {
+        let error = error.expect_err("another's");
         assert!(
-            matches!(error, Error::ShardOwnershipLost { shard_id: 1, expected, actual: 4 } if expected == previous),
+            matches!(error, Error::ShardOwnershipLost { shard_id: 1, expected: 1, actual: 3 }),
             "{error:?}"
         );
     }
-    assert_eq!(fixture.shards().get(1).await.expect("a shard"), at(&shard, 4, 1));
+    assert_eq!((first.range_id(), stored(fixture).await), (1, (3, blob(3))));
 }
 
-pub(crate) async fn range_never_goes_down(fixture: &Fixture) {
-    let shard = fixture.shard(1).await;
-    fixture.shards().update(&at(&shard, 4, 1), 1).await.expect("an update");
-    let error = fixture.shards().update(&at(&shard, 3, 1), 4).await.expect_err("a lower range");
-    assert!(matches!(error, Error::InvalidRequest { field: "range_id", .. }), "{error:?}");
+pub(crate) async fn shard_at_the_last_range_is_not_taken_over(fixture: &Fixture) {
+    let last = fixture.shards().get_or_create(1, || (i64::MAX, blob(1))).await.expect("a shard");
+    let error = fixture.shards().take_over(&last, blob(2)).await.expect_err("no range above");
+    assert!(matches!(error, Error::Corrupt { .. }), "{error:?}");
+    assert_eq!(stored(fixture).await, (i64::MAX, blob(1)));
 }
 
-pub(crate) async fn update_of_a_missing_shard_says_so(fixture: &Fixture) {
-    let shard = Shard { shard_id: 5, range_id: 2, blob: Blob::proto3(vec![]) };
-    let error = fixture.shards().update(&shard, 1).await.expect_err("no shard");
+pub(crate) async fn missing_shard_is_not_taken_over(fixture: &Fixture) {
+    let shard = Shard { shard_id: 5, range_id: 1, blob: blob(1) };
+    let error = fixture.shards().take_over(&shard, blob(2)).await.expect_err("no shard");
     assert!(matches!(error, Error::Missing { .. }), "{error:?}");
+}
+
+/// Two owners found the same range and stored the same content, and one of them has no answer. Whether its take-over happened
+/// or not, the range that is stored afterwards is in the hands of at most one.
+pub(crate) async fn lost_answer_of_a_takeover_leaves_one_owner(fixture: &Fixture) {
+    let shards = fixture.shards();
+    for trigger in [Trigger::Request(COMMIT.to_vec()), Trigger::Reply(COMMITTED.to_vec())] {
+        let found = fixture.shard(1).await;
+        let proxy = FaultProxy::start(fixture.address()).await.expect("a proxy");
+        let unsure = Shards::new(fixture.by_way_of(proxy.address(), None).await);
+        let cut = proxy.add(Rule::on(trigger.clone()).then(Action::Cut));
+        let error = unsure.take_over(&found, blob(2)).await.expect_err("a lost answer");
+        assert!(error.may_have_been_committed(), "{error:?}");
+        assert_eq!(cut.count(), 1);
+        proxy.clear();
+        // The other owner, who looks as soon as the first has come to an end, however that was.
+        let other = loop {
+            let found = shards.get(1).await.expect("a shard");
+            match shards.take_over(&found, blob(2)).await {
+                Err(Error::ShardOwnershipLost { .. }) => {}
+                taken => break taken.expect("a lease"),
+            }
+        };
+        // Range and content are what the first had asked for, if its take-over never happened.
+        let found = shards.get(1).await.expect("a shard");
+        let mut leases = vec![other];
+        leases.push(unsure.take_over(&found, blob(2)).await.expect("a lease"));
+        let mut ranges: Vec<i64> = leases.iter().map(ShardLease::range_id).collect();
+        let mut owners = Vec::new();
+        for lease in &leases {
+            if lease.sync_state(blob(2)).await.is_ok() {
+                owners.push(lease.range_id());
+            }
+        }
+        ranges.dedup();
+        assert_eq!(ranges.len(), 2, "{trigger:?}: one range, two leases");
+        assert_eq!(owners, ranges[1..], "{trigger:?}");
+    }
 }
 
 pub(crate) async fn ownership_is_told_apart(fixture: &Fixture) {
@@ -99,24 +157,23 @@ pub(crate) async fn one_of_many_contenders_takes_a_shard_over(fixture: &Fixture)
     let mut shard = fixture.shard(1).await;
     for seed in fixture.rounds() {
         let mut dice = Dice(seed);
-        let (previous, next) = (shard.range_id, shard.range_id + dice.between(1..=3));
+        let (previous, next) = (shard.range_id, shard.range_id + 1);
         let contenders = (0..u8::try_from(dice.between(2..=6)).expect("a few")).map(|contender| {
-            let (shards, wanted) = (shards.clone(), at(&shard, next, contender));
-            dice.late(async move { shards.update(&wanted, previous).await.map(|()| wanted) })
+            let (shards, found) = (shards.clone(), shard.clone());
+            dice.late(async move { shards.take_over(&found, blob(contender)).await.map(|_| blob(contender)) })
         });
         let mut won = Vec::new();
         for answer in together(contenders.collect::<Vec<_>>()).await {
             match answer {
-                Ok(shard) => won.push(shard),
+                Ok(blob) => won.push((next, blob)),
                 Err(Error::ShardOwnershipLost { shard_id: 1, expected, actual }) => {
                     assert_eq!((expected, actual), (previous, next), "seed {seed}");
                 }
                 Err(error) => panic!("seed {seed}: {error:?}"),
             }
         }
-        assert_eq!(won.len(), 1, "seed {seed}: {won:?}");
+        assert_eq!(won, [stored(fixture).await], "seed {seed}");
         shard = shards.get(1).await.expect("a shard");
-        assert_eq!(shard, won[0], "seed {seed}");
     }
     watched.expect_only_conflicts_tried_again();
 }

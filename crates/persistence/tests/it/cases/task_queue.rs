@@ -333,7 +333,8 @@ pub(crate) async fn tasks_with_passes_are_completed_under_a_lease_alone(fixture:
     let [(plain, _), (fair, pass)] = fixture.task_queues();
     taken_over(&plain).await.create_tasks(&[task(0, 0, 1)]).await.expect("a task");
     taken_over(&fair).await.create_tasks(&[task(0, pass, 1)]).await.expect("a task");
-    let completed = plain.complete_tasks_less_than(&key("orders"), 0, TaskLevel { pass: 0, task_id: 2 }, 9).await;
+    let completed =
+        plain.complete_tasks_less_than(&key("orders"), 0, TaskLevel { pass: 0, task_id: 2 }, 9).await;
     assert_eq!(completed.expect("a number"), 1);
     let below = TaskLevel { pass, task_id: 2 };
     let error = fair.complete_tasks_less_than(&key("orders"), 0, below, 9).await.expect_err("no lease");

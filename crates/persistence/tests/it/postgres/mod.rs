@@ -1,6 +1,5 @@
 //! The contract on PostgreSQL.
 
-mod fence_index;
 pub(crate) mod properties;
 mod served_by_temporal;
 

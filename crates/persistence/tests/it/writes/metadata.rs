@@ -5,7 +5,7 @@ use std::time::Duration;
 use leasehold_core::Timestamp;
 use leasehold_persistence::{
     Blob, ClusterMetadatas, Endpoint, EndpointId, Endpoints, Error, Heartbeat, HostId, Membership,
-    NamespaceBy, NamespaceId, NamespaceRecord, Namespaces, Shard, Shards,
+    NamespaceBy, NamespaceId, NamespaceRecord, Namespaces, Shards,
 };
 
 use super::{Write, bytes, prepared, writes};
@@ -50,12 +50,11 @@ writes! {
             Shards::new(database).get_or_create(seed.into(), || (1, blob(1))).await.map(drop)
         })
     };
-    "shard.update", Some("state.shard_ownership_lost"), |database, seed| {
+    "shard.take_over", Some("state.shard_ownership_lost"), |database, seed| {
         let shard = Shards::new(database).get_or_create(seed.into(), || (1, blob(1))).await.expect("a shard");
-        let taken = Shard { range_id: shard.range_id + 1, blob: blob(2), ..shard };
         prepared(move |database| {
-            let taken = taken.clone();
-            async move { Shards::new(database).update(&taken, taken.range_id - 1).await }
+            let shard = shard.clone();
+            async move { Shards::new(database).take_over(&shard, blob(2)).await.map(drop) }
         })
     };
     "namespace.create", Some("state.namespace_already_exists"), |_database, seed| {

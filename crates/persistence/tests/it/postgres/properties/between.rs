@@ -4,39 +4,12 @@ use std::time::Duration;
 
 use leasehold_core::Timestamp;
 use leasehold_persistence::{
-    Blob, FenceMode, Heartbeat, HostId, MemberFilter, Membership, NamedQueueKey, NamedQueues, PageSize,
-    Shard, Shards,
+    Blob, Heartbeat, HostId, MemberFilter, Membership, NamedQueueKey, NamedQueues, PageSize,
 };
 use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
 
 use super::waited_for;
 use crate::fixture::Fixture;
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
-async fn shard_whose_range_comes_between_the_change_and_the_look_is_changed() {
-    let fixture = Fixture::postgres().await;
-    let outside = fixture.outside().await;
-    outside.batch_execute("CREATE UNIQUE INDEX ON shards (shard_id, range_id)").await.expect("an index");
-    fixture.shard(1).await;
-    for (range_id, data) in [(6, 1), (8, 2)] {
-        outside.execute("UPDATE shards SET range_id = 5", &[]).await.expect("the owner before");
-        let proxy = FaultProxy::start(fixture.address()).await.expect("a proxy");
-        let database = fixture.by_way_of(proxy.address(), Some(FenceMode::KeyShare)).await;
-        let look = proxy.add(Rule::on(Trigger::Request(b"SELECT range_id".to_vec())).then(Action::Hold));
-        let shard = Shard { shard_id: 1, range_id, blob: Blob::proto3(vec![data]) };
-        let changed = tokio::spawn({
-            let (shards, shard) = (Shards::new(database), shard.clone());
-            async move { shards.update(&shard, 6).await }
-        });
-        look.fired().await;
-        // The takeover to 6 whose answer was lost.
-        outside.execute("UPDATE shards SET range_id = 6", &[]).await.expect("a takeover");
-        look.let_go();
-        changed.await.expect("no panic").expect("a change");
-        assert_eq!(fixture.shards().get(1).await.expect("the shard"), shard);
-    }
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]

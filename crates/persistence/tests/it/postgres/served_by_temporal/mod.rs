@@ -7,8 +7,8 @@ use leasehold_persistence::{
     Archetype, Branch, Category, Chain, ClusterMetadatas, CreateMode, CurrentKey, Endpoints, Error,
     ExecutionKey, ExecutionState, ExecutionStatus, GetTasks, History, HistoryTaskRange, HistoryTasks,
     Inspector, MemberFilter, Membership, NamespaceBy, NamespaceId, Namespaces, Order, PageSize, Queue,
-    QueueType, ReadBranch, RequestIdInfo, RunId, Shard, TaskLevel, TaskQueueKey, TaskQueues, TaskType,
-    TreeId, WorkflowId,
+    QueueType, ReadBranch, RequestIdInfo, RunId, TaskLevel, TaskQueueKey, TaskQueues, TaskType, TreeId,
+    WorkflowId,
 };
 
 use crate::fixture::Fixture;
@@ -105,7 +105,7 @@ async fn new_run_meets_the_current_one_and_follows_a_completed_one() {
 
     let shards = fixture.shards();
     let shard = shards.get(1).await.expect("a shard");
-    shards.update(&Shard { range_id: 2, ..shard }, 1).await.expect("a takeover");
+    shards.take_over(&shard, shard.blob.clone()).await.expect("a takeover");
     let follows =
         CreateMode::UpdateCurrent { previous_run_id: run_id(ORDER_1), previous_last_write_version: 0 };
     let error = executions.create(&create(1, follows, new("order 1"))).await.expect_err("the past");

@@ -1,2 +1,0 @@
--- What a build that was killed left behind serves nobody.
-DROP INDEX CONCURRENTLY IF EXISTS shards_fence

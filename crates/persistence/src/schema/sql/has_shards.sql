@@ -1,0 +1,1 @@
+SELECT to_regclass('shards') IS NOT NULL AS has_shards
