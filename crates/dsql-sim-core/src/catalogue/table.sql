@@ -17,7 +17,7 @@ SELECT json_build_object(
     SELECT coalesce(json_agg(DISTINCT a.attname), '[]')
       FROM pg_index i CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY AS k(attnum, place)
       JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.attnum
-     WHERE i.indrelid = c.oid AND i.indisunique AND i.indpred IS NULL AND i.indexprs IS NULL
+     WHERE i.indrelid = c.oid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL
        AND k.place <= i.indnkeyatts),
   'foreign_keys', (
     SELECT coalesce(json_agg(json_build_object(

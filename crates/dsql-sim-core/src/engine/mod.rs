@@ -1,5 +1,6 @@
 //! What all sessions of a simulated cluster share.
 
+mod builds;
 mod control;
 mod counters;
 mod give_way;
@@ -17,6 +18,7 @@ use std::{
 use parking_lot::Mutex;
 use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+pub(crate) use builds::Build;
 pub use counters::{Count, Counters};
 pub(crate) use give_way::Push;
 pub(crate) use seat::Seat;
@@ -51,6 +53,7 @@ pub(crate) struct Shared {
     pub(crate) counters: Counters,
     pub(crate) faults: Faults,
     control: control::Control,
+    builds: builds::Builds,
     heat: give_way::Heat,
     seats: Mutex<HashMap<u64, Arc<Seat>>>,
     next_seat: AtomicU64,
@@ -83,6 +86,7 @@ impl Engine {
             counters: Counters::default(),
             faults,
             control,
+            builds: builds::Builds::default(),
             heat: give_way::Heat::default(),
             seats: Mutex::default(),
             next_seat: AtomicU64::new(0),

@@ -20,6 +20,7 @@ pub(crate) enum Point {
     Statement,
     BeforeCommit,
     AfterCommit,
+    IndexBuild,
 }
 
 /// What a fault does.
@@ -31,6 +32,13 @@ pub(crate) enum Verdict {
     Close(Failure),
     /// Without a word.
     Cut,
+    /// The index stays invalid.
+    FailBuild,
+    /// The build goes on until the rule is disarmed, or so long.
+    SlowBuild {
+        rule: String,
+        time: Option<Duration>,
+    },
 }
 
 /// The armed rules.
@@ -76,6 +84,10 @@ impl Faults {
         self.armed.lock().remove(name).is_some()
     }
 
+    pub(crate) fn is_armed(&self, name: &str) -> bool {
+        self.armed.lock().contains_key(name)
+    }
+
     /// Disarms all.
     pub fn clear(&self) {
         self.armed.lock().clear();
@@ -98,7 +110,7 @@ impl Faults {
         match self.decide(Point::Connect, &[Footprint::default()]) {
             Some(Verdict::Fail(failure) | Verdict::Close(failure)) => Err(Some(failure)),
             Some(Verdict::Cut) => Err(None),
-            Some(Verdict::Delay(_)) | None => Ok(()),
+            Some(Verdict::Delay(_) | Verdict::FailBuild | Verdict::SlowBuild { .. }) | None => Ok(()),
         }
     }
 
@@ -142,6 +154,10 @@ fn verdict_of(rule: &Rule) -> Verdict {
         Action::SchemaConflictAtCommit | Action::SchemaConflictAtStatement => fail("40001", SCHEMA_CONFLICT),
         Action::CutBeforeCommit | Action::CutAfterCommit => Verdict::Cut,
         Action::Delay => Verdict::Delay(Duration::from_millis(rule.delay_ms.unwrap_or(100))),
+        Action::FailIndexBuild => Verdict::FailBuild,
+        Action::SlowIndexBuild => {
+            Verdict::SlowBuild { rule: rule.name.clone(), time: rule.delay_ms.map(Duration::from_millis) }
+        }
         Action::Limit => fail("54000", "transaction size limit 10mb exceeded"),
         Action::Unavailable => fail("XX000", "server unavailable"),
         Action::TooManyConnections => {

@@ -31,7 +31,7 @@ pub struct Rule {
     /// Of those occurrences, this share, by a seeded sequence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probability: Option<f64>,
-    /// How long a delay is.
+    /// How long a delay is, or the build of an index.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<u64>,
 }
@@ -66,6 +66,10 @@ pub enum Action {
     RejectToken,
     /// The connection is closed at the statement, as at the end of its lifetime.
     Close,
+    /// The job of a `CREATE INDEX ASYNC` fails: its index stays invalid.
+    FailIndexBuild,
+    /// The job of a `CREATE INDEX ASYNC` goes on until the rule is disarmed, or `delay_ms` are over.
+    SlowIndexBuild,
 }
 
 /// Why a text is no rule.
@@ -116,6 +120,7 @@ impl Action {
             | Action::CutBeforeCommit
             | Action::Limit => Point::BeforeCommit,
             Action::CutAfterCommit => Point::AfterCommit,
+            Action::FailIndexBuild | Action::SlowIndexBuild => Point::IndexBuild,
         }
     }
 }

@@ -125,6 +125,11 @@ impl Parsed {
         let kind = kind::of(&statement, seen.writes);
         Parsed { sql: sql.into(), statement, kind, seen, verdicts: Default::default() }
     }
+
+    pub(crate) fn waits_for_job(&self) -> bool {
+        let Statement::Call(call) = &self.statement else { return false };
+        call.name.to_string().eq_ignore_ascii_case("sys.wait_for_job")
+    }
 }
 
 /// Where in a transaction a statement stands.

@@ -10,6 +10,7 @@ use super::{
 pub static RULES: &[&Rule] = &[
     &transactions::TWO_DDL,
     &transactions::DDL_WITH_DML,
+    &transactions::WAIT_FOR_JOB,
     &transactions::ISOLATION,
     &transactions::SET_TRANSACTION,
     &transactions::SAVEPOINT,

@@ -90,6 +90,20 @@ pub static DDL_WITH_DML: Rule = Rule {
     ..TWO_DDL
 };
 
+/// A procedure that waits would hold its transaction open.
+pub(super) static WAIT_FOR_JOB: Rule = Rule {
+    id: "wait-for-job-in-transaction",
+    sqlstate: "25001",
+    text: "sys.wait_for_job cannot run inside a transaction block",
+    wording: Wording::Ours,
+    sources: &[Source::Measurement],
+    confidence: Confidence::Medium,
+    matches: "CALL sys.wait_for_job between BEGIN and COMMIT",
+    advice: "call it by itself, after the COMMIT of what makes the job",
+    find: |subject| Found::when(subject.parsed.waits_for_job() && in_open(subject)),
+    ..TWO_DDL
+};
+
 fn in_open(subject: &Subject<'_>) -> bool {
     subject.place.in_transaction
 }

@@ -87,6 +87,9 @@ impl Session {
         if let Some(changes) = &transaction.changes {
             self.shared().catalogue.changed(changes.as_deref());
         }
+        if let Some(build) = &transaction.build {
+            self.shared().begin_build(build.clone()).await;
+        }
         if let Some(rules) = rules {
             self.shared().follow(rules);
         }

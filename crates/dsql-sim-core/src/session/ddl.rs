@@ -2,20 +2,30 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-use super::{Session, commit::PATIENCE, transaction::Transaction};
+use super::{
+    Session,
+    commit::PATIENCE,
+    job::{Job, JobSteps},
+    transaction::Transaction,
+};
 use crate::{
     backend::{Call, Outcome},
-    catalogue::literal,
     engine::{Entry, Mode, Push, UNDO, Work, Worker},
     failure::{Answered, Failure},
     plan::{Action, Plan},
     rules::{Parsed, Statement},
 };
 
-const JOB_ID_LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
-const JOB_ID_LENGTH: usize = 26;
 /// The type `text`.
 const TEXT: u32 = 25;
+
+/// What a DDL statement is at PostgreSQL.
+struct Steps {
+    calls: Vec<Call>,
+    /// The call that is the statement itself.
+    tag_at: usize,
+    job: Option<Job>,
+}
 
 impl Session {
     /// Inside a transaction: tried now, so that its errors are told now, and done at COMMIT.
@@ -25,7 +35,7 @@ impl Session {
         transaction: &mut Transaction,
         plan: &Plan,
     ) -> Result<Outcome, Failure> {
-        let (calls, job_id, changes) = calls(plan);
+        let Steps { calls, tag_at, job } = self.steps_of(plan);
         transaction.place.ddl_done = true;
         let begin = if worker.mode == Mode::Idle { transaction.begin_sql() } else { "" };
         let base = if worker.has_base { "" } else { "SAVEPOINT base" };
@@ -41,82 +51,90 @@ impl Session {
         {
             return Err(failure);
         }
-        let mut tags = performed.outcomes.iter().map(|outcome| outcome.tag.clone());
+        let outcomes = performed.outcomes;
+        let mut tags = outcomes.iter().map(|outcome| outcome.tag.clone());
         for call in calls {
             worker.log.push(Entry { call, tag: tags.next().flatten() });
         }
-        transaction.changes = Some(changes);
-        let tag = performed.outcomes.first().and_then(|outcome| outcome.tag.clone());
-        Ok(answer(job_id, tag.unwrap_or_else(|| spoken(&plan.parsed))))
+        transaction.changes = Some(changes(plan));
+        Ok(answer(plan, transaction, job, tag_at, &outcomes))
     }
 
     /// By itself: done at once.
     pub(super) async fn ddl_alone(&mut self, plan: &Plan, mut transaction: Transaction) -> Answered<Outcome> {
-        let (calls, job_id, changes) = calls(plan);
-        transaction.changes = Some(changes);
+        let mut steps = self.steps_of(plan);
+        transaction.changes = Some(changes(plan));
         let seat = self.seat.clone();
         let mut worker = seat.worker.lock().await;
         let prelude = format!("{}; {PATIENCE}", transaction.begin_sql());
-        worker.mode = Mode::Live;
-        let work = Work { prelude: &prelude, calls: &calls, ..Work::default() };
-        let performed = self.shared().push_through(&seat, Push::Tables, &[], worker.perform(work)).await?;
-        self.asides.extend(performed.asides);
-        if let Some(failure) = performed.failure {
+        let outcomes = loop {
+            worker.mode = Mode::Live;
+            let work = Work { prelude: &prelude, calls: &steps.calls, ..Work::default() };
+            let performed =
+                self.shared().push_through(&seat, Push::Tables, &[], worker.perform(work)).await?;
+            self.asides.extend(performed.asides);
+            let Some(failure) = performed.failure else { break performed.outcomes };
             worker.roll_back().await?;
-            return match job_id {
-                _ if failure.is_catalogue_race() => Err(Failure::schema_conflict().into()),
-                Some(job_id) if failure.is_broken_constraint() => {
-                    let call = job(&job_id, "failed", failure.message(), &plan.parsed);
-                    worker.perform(Work { calls: &[call], ..Work::default() }).await?;
-                    Ok(answer(Some(job_id), spoken(&plan.parsed)))
-                }
-                _ => Err(failure.into()),
+            if failure.is_catalogue_race() {
+                return Err(Failure::schema_conflict().into());
+            }
+            let Some(job) = steps.job.as_ref().and_then(|job| job.after(&failure)) else {
+                return Err(failure.into());
             };
-        }
-        let tag = performed.outcomes.first().and_then(|outcome| outcome.tag.clone());
+            steps = steps_with(plan, Some(job));
+        };
+        let answered = answer(plan, &mut transaction, steps.job, steps.tag_at, &outcomes);
         self.commit_transaction(&mut worker, transaction).await?;
-        Ok(answer(job_id, tag.unwrap_or_else(|| spoken(&plan.parsed))))
+        Ok(answered)
+    }
+
+    fn steps_of(&self, plan: &Plan) -> Steps {
+        let makes_job = matches!(plan.action, Action::Ddl { makes_job: true, .. });
+        steps_with(plan, makes_job.then(|| self.new_job(plan)))
     }
 }
 
-type Changes = Option<Vec<u32>>;
-
-/// What to run, the id of the job where it makes one, and what it changes.
-fn calls(plan: &Plan) -> (Vec<Call>, Option<String>, Changes) {
-    let Action::Ddl { sql, changes, makes_job, .. } = &plan.action else {
-        return (Vec::new(), None, None);
+fn steps_with(plan: &Plan, job: Option<Job>) -> Steps {
+    let Action::Ddl { sql: Some(sql), .. } = &plan.action else {
+        return Steps { calls: Vec::new(), tag_at: 0, job };
     };
-    let mut calls: Vec<Call> = sql.iter().map(|sql| Call::text(sql)).collect();
-    let job_id = makes_job.then(new_job_id);
-    if let Some(job_id) = &job_id {
-        calls.push(job(job_id, "completed", "", &plan.parsed));
+    let Some(job) = job else { return Steps { calls: vec![Call::text(sql)], tag_at: 0, job: None } };
+    let JobSteps { before, statement, after } = job.steps(&plan.parsed, sql);
+    let tag_at = before.len();
+    let texts = before.into_iter().chain(statement).chain(after);
+    Steps { calls: texts.map(|sql| Call::text(&sql)).collect(), tag_at, job: Some(job) }
+}
+
+/// What it changes: tables, or perhaps any.
+fn changes(plan: &Plan) -> Option<Vec<u32>> {
+    match &plan.action {
+        Action::Ddl { changes, .. } => changes.clone(),
+        _ => None,
     }
-    (calls, job_id, changes.clone())
 }
 
-/// The work is done by the time its job is listed.
-fn job(job_id: &str, status: &str, details: &str, parsed: &Parsed) -> Call {
-    let job_type = match parsed.statement {
-        Statement::AlterTable(_) => "VALIDATE_CONSTRAINT",
-        _ => "INDEX_BUILD",
-    };
-    Call::text(&format!(
-        "INSERT INTO sys.jobs (job_id, status, details, job_type, object_name) VALUES ({}, {}, {}, {}, {})",
-        literal(job_id),
-        literal(status),
-        literal(details),
-        literal(job_type),
-        literal(&parsed.sql)
-    ))
-}
-
-fn answer(job_id: Option<String>, tag: String) -> Outcome {
-    let Some(job_id) = job_id else { return Outcome::tagged(tag) };
-    let mut row = BytesMut::new();
-    row.put_u16(1);
-    row.put_u32(u32::try_from(job_id.len()).unwrap_or(0));
-    row.put_slice(job_id.as_bytes());
-    Outcome { description: Some(job_description()), rows: vec![row.freeze()], tag: Some(tag) }
+/// The id of the job, where one was made: an index that was there already makes none.
+fn answer(
+    plan: &Plan,
+    transaction: &mut Transaction,
+    job: Option<Job>,
+    tag_at: usize,
+    outcomes: &[Outcome],
+) -> Outcome {
+    let tag = outcomes.get(tag_at).and_then(|outcome| outcome.tag.clone());
+    let tag = tag.filter(|tag| !tag.starts_with("INSERT")).unwrap_or_else(|| spoken(&plan.parsed));
+    let Some(job) = job else { return Outcome::tagged(tag) };
+    let mut answer = Outcome { description: Some(job_description()), rows: Vec::new(), tag: Some(tag) };
+    // The job is the last that is written.
+    if outcomes.last().is_none_or(|listed| listed.affected() > 0) {
+        let mut row = BytesMut::new();
+        row.put_u16(1);
+        row.put_u32(u32::try_from(job.id.len()).unwrap_or(0));
+        row.put_slice(job.id.as_bytes());
+        answer.rows.push(row.freeze());
+        transaction.build = job.build(&plan.tables);
+    }
+    answer
 }
 
 /// The RowDescription of the one column that what makes a job gives.
@@ -133,12 +151,6 @@ pub(super) fn job_description() -> Bytes {
     body.freeze()
 }
 
-fn new_job_id() -> String {
-    let mut bytes = [0; JOB_ID_LENGTH];
-    let _ = getrandom::fill(&mut bytes);
-    bytes.iter().map(|byte| char::from(JOB_ID_LETTERS[usize::from(byte % 32)])).collect()
-}
-
 /// The tag of a DDL that PostgreSQL did not answer: that of its kind, else its first two words.
 fn spoken(parsed: &Parsed) -> String {
     match &parsed.statement {
@@ -151,19 +163,8 @@ fn spoken(parsed: &Parsed) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{new_job_id, spoken};
+    use super::spoken;
     use crate::rules::parse;
-
-    #[test]
-    fn job_id_is_26_letters_of_base32() {
-        let id = new_job_id();
-        assert_eq!(id.len(), 26);
-        assert!(
-            id.bytes().all(|letter| letter.is_ascii_lowercase() || (b'2'..=b'7').contains(&letter)),
-            "{id}"
-        );
-        assert_ne!(id, new_job_id());
-    }
 
     #[test]
     fn tag_of_an_untried_ddl_is_that_of_its_kind() {

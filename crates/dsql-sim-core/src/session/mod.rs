@@ -4,6 +4,7 @@ mod commit;
 mod concurrent;
 mod ddl;
 mod implicit;
+mod job;
 mod prepare;
 mod statement;
 mod transaction;
@@ -194,6 +195,10 @@ impl Session {
         }
         self.check_rules(&plan.parsed)?;
         self.check_tables(plan)?;
+        self.shared().end_builds().await?;
+        if plan.parsed.waits_for_job() {
+            self.wait_for_builds().await?;
+        }
         match plan.action {
             Action::Begin => return Ok(self.begin(&plan.parsed)),
             Action::Commit => return self.commit().await,
@@ -321,6 +326,8 @@ impl Session {
             Some(Verdict::Fail(failure)) => Err(failure.into()),
             Some(Verdict::Close(failure)) => Err(Stop::Closed(failure)),
             Some(Verdict::Cut) => Err(Stop::Cut),
+            // Asked for where an index is built.
+            Some(Verdict::FailBuild | Verdict::SlowBuild { .. }) => Ok(()),
         }
     }
 

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use crate::{
     config::Limits,
+    engine::Build,
     failure::Failure,
     faults::Footprint,
     intents::Intent,
@@ -33,6 +34,8 @@ pub(super) struct Transaction {
     pub(super) intents: Vec<Intent>,
     /// What its DDL changes: tables, or perhaps any.
     pub(super) changes: Option<Option<Vec<u32>>>,
+    /// The build that goes on after its COMMIT.
+    pub(super) build: Option<Build>,
     pub(super) footprints: Vec<Footprint>,
 }
 
@@ -52,6 +55,7 @@ impl Transaction {
             place: Place { in_transaction: true, ..Place::default() },
             intents: Vec::new(),
             changes: None,
+            build: None,
             footprints: Vec::new(),
         }
     }

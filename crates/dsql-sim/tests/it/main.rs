@@ -4,6 +4,7 @@ mod contention;
 mod faults;
 mod fixture;
 mod foreign_clients;
+mod jobs;
 mod limits;
 mod locking;
 mod matrix;

@@ -129,17 +129,6 @@ async fn index_on_a_column_that_no_key_may_have_is_refused() {
 
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test postgres"]
-async fn unique_index_over_duplicates_is_a_failed_job() {
-    let fixture = Fixture::start().await;
-    let (one, _) = two(&fixture).await;
-    one.ok("INSERT INTO t VALUES (2, 0)").await;
-    let job = one.ok("CREATE UNIQUE INDEX ASYNC once ON t (value)").await;
-    assert_eq!(one.ok(&format!("SELECT status FROM sys.jobs WHERE job_id = '{job}'")).await, "failed");
-    one.ok("INSERT INTO t VALUES (3, 0)").await;
-}
-
-#[tokio::test]
-#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
 async fn constraint_is_validated_by_a_job() {
     let fixture = Fixture::start().await;
     let (one, _) = two(&fixture).await;
