@@ -29,6 +29,14 @@ impl Simulated {
         Self::on(Cluster::shared().database().await, level).await
     }
 
+    /// Starts a cluster that has all that was released, on a database that may have something in it.
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    pub async fn newest_on(behind: Database) -> Self {
+        Self::on(behind, Level::L2026_09).await
+    }
+
     /// Starts a cluster on a database that may have something in it.
     ///
     /// # Panics

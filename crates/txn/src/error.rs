@@ -123,6 +123,14 @@ pub enum Error {
         /// What was met in place of the answer; nothing when the deadline passed.
         source: Option<DatabaseError>,
     },
+    /// The build of an index on DSQL failed twice.
+    #[error("index {index} could not be built: {reason}")]
+    IndexNotBuilt {
+        /// The index. It stays invalid until it is made again.
+        index: String,
+        /// What its job says.
+        reason: String,
+    },
     /// The server refused for a reason of its own.
     #[error("the database refused {operation}")]
     Database {
@@ -153,6 +161,7 @@ impl Error {
             Self::LimitExceeded { .. } => "txn.limit_exceeded",
             Self::ConnectionLost { .. } => "txn.connection_lost",
             Self::UnknownOutcome { .. } => "txn.unknown_outcome",
+            Self::IndexNotBuilt { .. } => "txn.index_not_built",
             Self::Database { .. } => "txn.database",
         }
     }
@@ -165,7 +174,8 @@ impl Error {
             | Self::CredentialsMissing { .. }
             | Self::AccessDenied { .. }
             | Self::TlsFailed { .. }
-            | Self::LimitExceeded { .. } => Class::Rejected,
+            | Self::LimitExceeded { .. }
+            | Self::IndexNotBuilt { .. } => Class::Rejected,
             Self::ConflictExhausted { .. } => Class::Conflict,
             Self::ConnectFailed { .. }
             | Self::ConnectTimeout { .. }
@@ -204,7 +214,8 @@ impl Error {
             | Self::ConnectTimeout { .. }
             | Self::PoolExhausted { .. }
             | Self::PoolClosed
-            | Self::DeadlinePassed { .. } => None,
+            | Self::DeadlinePassed { .. }
+            | Self::IndexNotBuilt { .. } => None,
         }
     }
 }

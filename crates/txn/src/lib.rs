@@ -64,7 +64,7 @@ pub use connection_string::ConnectionString;
 pub use credentials::Credentials;
 pub use database_error::DatabaseError;
 pub use dialect::{Dialect, DsqlLevel, Isolation};
-pub use dsql_schema::{is_made_by_another, make_dsql_indexes, make_dsql_tables, wait_for_dsql_job};
+pub use dsql_schema::{is_made_by_another, make_dsql_indexes, make_dsql_tables};
 pub use error::{Error, Result};
 pub use level::detect_level;
 pub use listener::Listener;

@@ -51,19 +51,27 @@ pub struct Pipeline<'a> {
     operation: Operation,
     steps: &'a [Step<'a>],
     phase: Phase,
+    /// Never between `BEGIN` and `COMMIT`.
+    is_alone: bool,
 }
 
 impl<'a> Pipeline<'a> {
     /// Statements that change nothing: if their answer is lost, nothing is.
     #[must_use]
     pub const fn read(operation: Operation, steps: &'a [Step<'a>]) -> Self {
-        Self { operation, steps, phase: Phase::Body }
+        Self { operation, steps, phase: Phase::Body, is_alone: false }
     }
 
     /// Statements that may change something: if their answer is lost, the outcome is unknown.
     #[must_use]
     pub const fn write(operation: Operation, steps: &'a [Step<'a>]) -> Self {
-        Self { operation, steps, phase: Phase::Commit }
+        Self { operation, steps, phase: Phase::Commit, is_alone: false }
+    }
+
+    /// A statement that changes nothing and is refused inside a transaction.
+    #[must_use]
+    pub(crate) const fn alone(operation: Operation, step: &'a [Step<'a>; 1]) -> Self {
+        Self { operation, steps: step, phase: Phase::Body, is_alone: true }
     }
 
     /// Runs the statements and returns the rows of each.
@@ -112,7 +120,7 @@ impl<'a> Pipeline<'a> {
             }
         };
         attempts.commit_in_flight.store(self.phase == Phase::Commit, Ordering::Release);
-        let answer = if self.steps.len() == 1 && !pool.behind_pooler() {
+        let answer = if self.is_alone || self.steps.len() == 1 && !pool.behind_pooler() {
             loan.answer(rows(0)).await.map(|rows| vec![rows]).map_err(|error| (error, self.phase))
         } else {
             let exchange = join3(

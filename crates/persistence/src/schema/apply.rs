@@ -4,17 +4,15 @@ use std::time::Duration;
 
 use leasehold_core::{Class, Deadline};
 use leasehold_txn::tokio_postgres::Row;
-use leasehold_txn::{Operation, Parameters, Policy, Pool, Statement, is_made_by_another, wait_for_dsql_job};
+use leasehold_txn::{Operation, Parameters, Policy, Pool, Statement, is_made_by_another, make_dsql_indexes};
 
 use super::catalogue::Found;
 use super::step::Kind;
 use super::version::{self, VERSION, is_new_enough};
 use super::{Difference, Schema, Step, shape};
-use crate::sql::column;
 use crate::{Error, Result};
 
 pub(super) const APPLY: Operation = Operation::new("state.apply_schema");
-const UNFINISHED_JOBS: &str = include_str!("sql/unfinished_jobs.sql");
 /// How long one statement may take, an index over a filled table included.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(600);
 /// Every change of a catalogue on DSQL is a conflict for all others at work on it, so that many who apply the schema at
@@ -56,10 +54,13 @@ impl Schema {
         for (at, step) in steps.iter().enumerate() {
             progress(Progress { step, number: at + 1, total: steps.len() });
             match step.kind {
-                Kind::Table | Kind::Seed => {
+                Kind::Index if self.is_dsql => {
+                    again(|| async { make_dsql_indexes(pool, APPLY, &policy(), &[step.sql()]).await })
+                        .await?;
+                }
+                Kind::Table | Kind::Index | Kind::Seed => {
                     make(pool, step.sql(), &[]).await?;
                 }
-                Kind::Index => self.make_index(pool, step).await?,
                 Kind::Version => {
                     self.refuse_others(pool).await?;
                     self.record_version(pool).await?;
@@ -112,26 +113,6 @@ impl Schema {
             Err(error) if error.may_have_been_committed() => version::record(pool, &policy()).await,
             recorded => recorded,
         }
-    }
-
-    async fn make_index(&self, pool: &Pool, step: &Step) -> Result<()> {
-        let rows = make(pool, step.sql(), &[]).await?;
-        if !self.is_dsql {
-            return Ok(());
-        }
-        let job: Option<String> = rows.first().and_then(|row| row.try_get(0).ok());
-        let jobs = match job {
-            Some(job) => vec![job],
-            // It is there, but not valid: somebody's job is still at work on it.
-            None => {
-                let rows = make(pool, UNFINISHED_JOBS, &[&step.name()]).await?;
-                rows.iter().map(|row| column(row, "job_id")).collect::<Result<_>>()?
-            }
-        };
-        for job in jobs {
-            again(|| async { wait_for_dsql_job(pool, APPLY, &policy(), &job).await }).await?;
-        }
-        Ok(())
     }
 }
 

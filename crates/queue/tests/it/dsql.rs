@@ -5,6 +5,7 @@ mod faults;
 mod fixture;
 mod limits;
 mod rules;
+mod schema;
 mod takeover;
 mod writes;
 

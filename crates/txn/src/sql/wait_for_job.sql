@@ -1,2 +1,2 @@
--- Until an index is built: until then what needs it reads the whole table.   $1 job id
+-- Whether the job succeeded. False also when the wait timed out. Refused in a transaction.   $1 job id
 CALL sys.wait_for_job($1)

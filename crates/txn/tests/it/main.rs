@@ -8,6 +8,7 @@ mod commit;
 mod connect;
 mod contention;
 mod cut;
+mod dsql_indexes;
 mod dsql_token;
 mod fixture;
 mod metrics;

@@ -41,3 +41,16 @@ async fn tables_are_made_once_by_many_at_once() {
         assert_eq!(outside.query_one(INDEXES, &[]).await.expect("counts").get::<_, i64>(0), 14);
     }
 }
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test dsql"]
+async fn index_whose_build_failed_is_made_again() {
+    let fixture = Fixture::start(Level::L2026_09).await;
+    let outside = fixture.cluster.behind().await;
+    fixture.cluster.arm(r#"{"name": "f", "action": "fail_index_build", "times": 2}"#);
+    let namespaces = |fixture: &Fixture| fixture.stores(Config::default()).namespaces.expect("keeps them");
+    namespaces(&fixture).list("", 1).await.expect_err("two builds failed");
+    assert_eq!(outside.query_one(INDEXES, &[]).await.expect("counts").get::<_, i64>(0), 11);
+    assert!(namespaces(&fixture).list("", 1).await.expect("made again").is_empty());
+    assert_eq!(outside.query_one(INDEXES, &[]).await.expect("counts").get::<_, i64>(0), 14);
+}

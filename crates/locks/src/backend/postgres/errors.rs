@@ -33,7 +33,7 @@ pub(super) fn sqlstate(error: &Error) -> Option<&str> {
 fn lock_code(error: &TxnError) -> Option<LockCode> {
     Some(match error {
         TxnError::UnknownOutcome { .. } => return None,
-        TxnError::BadConfig { .. } => LockCode::InvalidArgument,
+        TxnError::BadConfig { .. } | TxnError::IndexNotBuilt { .. } => LockCode::InvalidArgument,
         TxnError::CredentialsMissing { .. } | TxnError::AccessDenied { .. } => LockCode::AuthFailed,
         TxnError::TlsFailed { .. } | TxnError::ConnectFailed { .. } => answered(error, Transport::Io),
         TxnError::ConnectionLost { .. } => answered(error, Transport::Closed),

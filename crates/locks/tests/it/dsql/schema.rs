@@ -1,9 +1,10 @@
 //! Setting the table up within DSQL's limits.
 
+use leasehold_core::LockCode;
 use leasehold_core::postgres::TableNames;
 use leasehold_dsql_sim::rules::{Level, lint};
-use leasehold_locks::LockBackend;
 use leasehold_locks::backend::dsql::{Config, setup_sql};
+use leasehold_locks::{Error, LockBackend};
 
 use super::fixture::{Fixture, request};
 
@@ -40,4 +41,17 @@ async fn tables_of_other_names_are_other_locks() {
     other.setup_schema().await.expect("set up");
     assert!(fixture.backend().acquire(&request("billing")).await.expect("answers").acquired().is_some());
     assert!(other.acquire(&request("billing")).await.expect("answers").acquired().is_some());
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test dsql"]
+async fn set_up_does_not_succeed_over_an_index_that_is_not_built() {
+    let fixture = Fixture::empty(Level::L2026_09).await;
+    let valid = "SELECT count(*) FROM pg_index WHERE indexrelid = to_regclass('idx_syncguard_locks_lock_id') AND indisvalid";
+    fixture.cluster.arm(r#"{"name": "f", "action": "fail_index_build", "times": 2}"#);
+    let error = fixture.backend().setup_schema().await.expect_err("two builds failed");
+    assert!(matches!(&error, Error::Store { lock_code: LockCode::InvalidArgument, .. }), "{error:?}");
+    assert_eq!(fixture.number(valid).await, 0);
+    fixture.backend().setup_schema().await.expect("made again");
+    assert_eq!((fixture.number(valid).await, fixture.cluster.fired()), (1, 2));
 }

@@ -120,7 +120,7 @@ pub(crate) fn exhausted_budgets_are_counted_as_one_error_each(bench: impl Future
 
 pub(crate) fn lost_conditions_are_counted_and_are_no_errors(bench: impl Future<Output = Bench>) {
     const CONDITIONS: [&str; 6] = [
-        "shard.update",
+        "shard.take_over",
         "namespace.update",
         "cluster.save",
         "nexus.save",

@@ -38,7 +38,7 @@ async fn deletion_of_too_much_is_done_in_parts() {
 #[ignore = "needs PostgreSQL: cargo xtask test dsql"]
 async fn no_connection_means_that_nothing_happened() {
     // Each time a pool pauses between its attempts, for a second and a half.
-    let names = ["shard.update", "namespace.create", "queue.enqueue", "membership.upsert"];
+    let names = ["shard.take_over", "namespace.create", "queue.enqueue", "membership.upsert"];
     let refused = ["too_many_connections", "connection_rate"]
         .into_iter()
         .flat_map(|action| names.map(|name| without_connection(action, name)));

@@ -34,7 +34,7 @@ async fn pauses_double_up_to_their_limit() {
     let mut bench = Bench::dsql(DsqlLevel::KeyShare).await;
     let policy = Policy::new(5, Duration::from_millis(40), Duration::from_millis(100)).expect("a policy");
     let database = bench.fixture.with_retries(policy.with_spread(0.0).expect("a policy")).await;
-    let about = bench.about(write("shard.update")).await;
+    let about = bench.about(write("shard.take_over")).await;
     bench.strike("conflict_at_commit", 4).await;
     let started = Instant::now();
     (about.prepared)(database).await.expect("the fifth attempt");

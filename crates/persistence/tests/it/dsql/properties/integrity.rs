@@ -45,9 +45,8 @@ fn kind(about: &About) -> &'static str {
     let name = about.name.split('.').nth(1).expect("a verb");
     match name {
         _ if name.starts_with("delete") || name == "prune" => "delete",
-        "update" | "rename" | "update_ack_levels" | "save" | "conflict_resolve" | "set" | "continue" => {
-            "update"
-        }
+        "update" | "take_over" | "rename" | "update_ack_levels" | "save" | "conflict_resolve" | "set"
+        | "continue" => "update",
         _ => "insert",
     }
 }
