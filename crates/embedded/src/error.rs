@@ -46,6 +46,66 @@ pub enum Error {
         /// What the engine said.
         source: Box<redb::Error>,
     },
+    /// There is no store, and whoever opened it wanted one that exists.
+    #[error("store folder {path} holds no store, and one must exist there", path = path.display())]
+    Absent {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A store was created in the folder, and its file is not there. A new one would grant fences again from 1.
+    #[error(
+        "store file {path} is missing, although {marker} says that a store was created there. \
+         Restore the file from a backup; to start empty, with fences from 1, delete {marker}",
+        path = path.display(), marker = marker.display()
+    )]
+    Missing {
+        /// The file.
+        path: PathBuf,
+        /// What remembers the store.
+        marker: PathBuf,
+    },
+    /// The file has no bytes, which no store ever has.
+    #[error(
+        "store file {path} is empty: its store was lost. \
+         Restore the file from a backup; to start empty, with fences from 1, delete it and {marker}",
+        path = path.display(), marker = marker.display()
+    )]
+    Empty {
+        /// The file.
+        path: PathBuf,
+        /// What remembers the store.
+        marker: PathBuf,
+    },
+    /// The file is another store than the one that was created in the folder.
+    #[error(
+        "store file {path} belongs to another store than {marker} names. \
+         Put the right file back; to go on with this one, delete {marker}",
+        path = path.display(), marker = marker.display()
+    )]
+    Replaced {
+        /// The file.
+        path: PathBuf,
+        /// What remembers the store.
+        marker: PathBuf,
+    },
+    /// The path no longer leads to the open file.
+    #[error(
+        "store file {path} was deleted, moved or replaced while the store was open. \
+         Put it back, or stop this process and restore a backup",
+        path = path.display()
+    )]
+    Lost {
+        /// Where the file was.
+        path: PathBuf,
+    },
+    /// The disk did not confirm what the file holds. Nothing of it is trusted until it does.
+    #[error("store file {path} cannot be synced, so what the disk has of it is unknown", path = path.display())]
+    Unsynced {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
     /// The engine failed while running.
     #[error("embedded store failed")]
     Engine(#[source] Box<redb::Error>),
@@ -64,7 +124,7 @@ pub enum Error {
 }
 
 /// Shared by all writes of a commit.
-type Cause = Arc<dyn std::error::Error + Send + Sync>;
+pub(crate) type Cause = Arc<dyn std::error::Error + Send + Sync>;
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -78,6 +138,12 @@ impl Error {
             Error::InUse { .. } => "embedded.in_use",
             Error::Format { .. } => "embedded.format",
             Error::Damaged { .. } => "embedded.damaged",
+            Error::Absent { .. } => "embedded.absent",
+            Error::Missing { .. } => "embedded.missing",
+            Error::Empty { .. } => "embedded.empty",
+            Error::Replaced { .. } => "embedded.replaced",
+            Error::Lost { .. } => "embedded.lost",
+            Error::Unsynced { .. } => "embedded.unsynced",
             Error::Engine(_) => "embedded.engine",
             Error::Closed { .. } => "embedded.closed",
             Error::NotWritten(_) => "embedded.not_written",
@@ -88,10 +154,16 @@ impl Error {
     /// What the caller should do next.
     pub fn class(&self) -> Class {
         match self {
-            Error::NotAFolder { .. } | Error::Format { .. } => Class::Rejected,
-            Error::Folder { .. } | Error::InUse { .. } | Error::Closed { .. } | Error::NotWritten(_) => {
-                Class::Unavailable
-            }
+            Error::NotAFolder { .. } | Error::Format { .. } | Error::Absent { .. } => Class::Rejected,
+            Error::Folder { .. }
+            | Error::InUse { .. }
+            | Error::Missing { .. }
+            | Error::Empty { .. }
+            | Error::Replaced { .. }
+            | Error::Lost { .. }
+            | Error::Unsynced { .. }
+            | Error::Closed { .. }
+            | Error::NotWritten(_) => Class::Unavailable,
             Error::Indeterminate(_) => Class::Indeterminate,
             Error::Damaged { .. } | Error::Engine(_) => Class::Internal,
         }

@@ -1,44 +1,50 @@
-//! The version of the file's layout, kept in the file, so that another release says so instead of misreading it.
+//! The version of the file's layout and the id of the store, kept in the file: another release says so instead of
+//! misreading it, and another store is not taken for this one.
 
-use std::path::Path;
+use redb::{Database, ReadTransaction, TableDefinition, TableError};
 
-use redb::{Database, ReadTransaction, ReadableDatabase, TableDefinition};
-
-use crate::{Error, Result};
+use crate::identity::StoreId;
 
 /// The layout this release reads and writes. Raised when a table changes its shape.
 pub const FORMAT: u32 = 1;
 
 const ABOUT: TableDefinition<'_, &str, u32> = TableDefinition::new("leasehold.about");
+const ID: TableDefinition<'_, (), u128> = TableDefinition::new("leasehold.id");
 
-/// Stamps a new file, or checks the stamp of an existing one. Nothing else is written before this passed.
-pub(crate) fn stamp_or_check(database: &Database, folder: &Path) -> Result<()> {
-    let read = database.begin_read().map_err(Error::engine)?;
-    match stamp(&read).map_err(Error::engine)? {
-        None => set_stamp(database, FORMAT).map_err(Error::engine),
-        Some(FORMAT) => Ok(()),
-        Some(found) => Err(Error::Format { path: folder.to_owned(), found, expected: FORMAT }),
-    }
+/// What a file says of itself; nothing in one that has never been used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub(crate) format: Option<u32>,
+    /// None from a release without ids.
+    pub(crate) id: Option<StoreId>,
 }
 
-/// Reads the stamp; `None` in a file that has never been used.
-pub(crate) fn stamp(read: &ReadTransaction) -> Result<Option<u32>, redb::Error> {
-    let about = match read.open_table(ABOUT) {
-        Ok(table) => table,
-        Err(redb::TableError::TableDoesNotExist(_)) => return Ok(None),
+pub(crate) fn read(read: &ReadTransaction) -> Result<Stamp, redb::Error> {
+    let format = match read.open_table(ABOUT) {
+        Ok(about) => about.get("format")?.map(|stamped| stamped.value()),
+        Err(TableError::TableDoesNotExist(_)) => None,
         Err(other) => return Err(other.into()),
     };
-    Ok(about.get("format")?.map(|stamped| stamped.value()))
+    let id = match read.open_table(ID) {
+        Ok(id) => id.get(())?.map(|stamped| StoreId(stamped.value())),
+        Err(TableError::TableDoesNotExist(_)) => None,
+        Err(other) => return Err(other.into()),
+    };
+    Ok(Stamp { format, id })
 }
 
-fn set_stamp(database: &Database, format: u32) -> Result<(), redb::Error> {
+/// Stamps a store with this release's format and its id.
+pub(crate) fn stamp(database: &Database, id: StoreId) -> Result<(), redb::Error> {
     let write = database.begin_write()?;
-    write.open_table(ABOUT)?.insert("format", format)?;
+    write.open_table(ABOUT)?.insert("format", FORMAT)?;
+    write.open_table(ID)?.insert((), id.0)?;
     Ok(write.commit()?)
 }
 
 #[cfg(test)]
 mod tests {
+    use redb::ReadableDatabase;
+
     use super::*;
     use crate::Store;
     use crate::folder::file_path;
@@ -50,14 +56,16 @@ mod tests {
         Store::open(folder.path()).expect("first open stamps the file");
         {
             let database = Database::open(file_path(folder.path())).expect("is a database");
-            set_stamp(&database, later).expect("pretend that a later release wrote it");
+            let write = database.begin_write().expect("begins");
+            write.open_table(ABOUT).expect("opens").insert("format", later).expect("inserts");
+            write.commit().expect("pretend that a later release wrote it");
         }
         let refused = Store::open(folder.path()).expect_err("a later format must not be read");
         assert_eq!(refused.code(), "embedded.format");
         assert!(refused.to_string().contains(&later.to_string()), "{refused}");
 
         let database = Database::open(file_path(folder.path())).expect("still a database");
-        let read = database.begin_read().expect("reads");
-        assert_eq!(stamp(&read).expect("readable"), Some(later), "the refused file was not rewritten");
+        let stamp = read(&database.begin_read().expect("reads")).expect("readable");
+        assert_eq!(stamp.format, Some(later), "the refused file was not rewritten");
     }
 }

@@ -6,7 +6,7 @@ use std::{fs, io};
 use redb::{DatabaseError, ReadOnlyDatabase, ReadableDatabase, StorageError};
 
 use crate::folder::file_path;
-use crate::{Error, Result, format};
+use crate::{Error, Result, format, identity};
 
 /// What a folder holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,8 +20,14 @@ pub struct Inspection {
 /// How a folder was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
-    /// There is no folder, or no file in it yet.
+    /// There is no folder, or no store was created in it yet.
     Nothing,
+    /// The store that was created here has no file any more.
+    Missing,
+    /// The file has no bytes: its store was lost.
+    Empty,
+    /// The file is another store than the one that was created here. Seen only where it is closed.
+    Replaced,
     /// Another process has it open.
     InUse,
     /// It was not closed: opening it will repair it first.
@@ -43,15 +49,26 @@ pub fn inspect(folder: impl AsRef<Path>) -> Result<Inspection> {
         Err(source) => return Err(unusable(source)),
     }
     let path = file_path(folder);
+    let marked = identity::marked(folder)?;
     let file_bytes = match fs::metadata(&path) {
         Ok(file) => file.len(),
-        Err(missing) if missing.kind() == io::ErrorKind::NotFound => return Ok(Inspection::nothing()),
+        Err(missing) if missing.kind() == io::ErrorKind::NotFound => {
+            let state = if marked.is_some() { Found::Missing } else { Found::Nothing };
+            return Ok(Inspection { file_bytes: 0, state });
+        }
         Err(source) => return Err(unusable(source)),
     };
+    if file_bytes == 0 {
+        return Ok(Inspection { file_bytes, state: Found::Empty });
+    }
     let state = match ReadOnlyDatabase::open(&path) {
         Ok(database) => {
             let read = database.begin_read().map_err(Error::engine)?;
-            Found::Closed(format::stamp(&read).map_err(Error::engine)?)
+            let stamp = format::read(&read).map_err(Error::engine)?;
+            match marked.is_some() && stamp.id != marked {
+                true => Found::Replaced,
+                false => Found::Closed(stamp.format),
+            }
         }
         Err(DatabaseError::DatabaseAlreadyOpen) => Found::InUse,
         Err(DatabaseError::RepairAborted) => Found::Unclean,
@@ -94,6 +111,21 @@ mod tests {
         );
         assert!(fs::read(file_path(&folder)).expect("reads") == before, "the file is as it was");
         Store::open(&folder).expect("is free again");
+    }
+
+    #[test]
+    fn lost_store_is_told_from_none() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let other = tempfile::tempdir().expect("temporary folder");
+        let look = || inspect(folder.path()).expect("looks").state;
+        drop(Store::open(folder.path()).expect("creates"));
+        drop(Store::open(other.path()).expect("creates"));
+        fs::copy(file_path(other.path()), file_path(folder.path())).expect("copies");
+        assert_eq!(look(), Found::Replaced);
+        fs::write(file_path(folder.path()), "").expect("truncates");
+        assert_eq!(look(), Found::Empty);
+        fs::remove_file(file_path(folder.path())).expect("removes");
+        assert_eq!(look(), Found::Missing);
     }
 
     #[test]

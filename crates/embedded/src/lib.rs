@@ -10,6 +10,7 @@ pub mod faults;
 mod file;
 mod folder;
 mod format;
+mod identity;
 mod inspect;
 mod job;
 mod store;

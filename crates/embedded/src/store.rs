@@ -6,6 +6,7 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::oneshot;
 
 use crate::file::{Disk, File, is_lasting};
+use crate::folder::Absent;
 use crate::job::{Job, Regardless, Task, Written};
 use crate::writer::Writer;
 use crate::{Error, Result, format};
@@ -20,22 +21,28 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the folder, creating it (mode 700) and its file (mode 600) when they are missing.
+    /// Opens the folder, creating it (mode 700) and its file (mode 600) where no store has been created yet. A store
+    /// that was lost is not created again: [`Error::Missing`], [`Error::Empty`] and [`Error::Replaced`] say what to do.
     ///
     /// Blocks on the disk, and after an unclean stop until the file is repaired: call it at start, or from a
     /// thread that may block.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
-        Store::over(folder.as_ref(), Disk::Plain)
+        Store::over(folder.as_ref(), Disk::Plain, Absent::Create)
+    }
+
+    /// As [`open`](Self::open), and creates nothing: [`Error::Absent`] where there is no store.
+    pub fn open_existing(folder: impl AsRef<Path>) -> Result<Self> {
+        Store::over(folder.as_ref(), Disk::Plain, Absent::Refuse)
     }
 
     /// As [`open`](Self::open), on a disk that fails when told to.
     #[cfg(feature = "faults")]
     pub fn open_with_faults(folder: impl AsRef<Path>, faults: &crate::faults::Faults) -> Result<Self> {
-        Store::over(folder.as_ref(), Disk::Faulty(faults.clone()))
+        Store::over(folder.as_ref(), Disk::Faulty(faults.clone()), Absent::Create)
     }
 
-    fn over(folder: &Path, disk: Disk) -> Result<Self> {
-        let file = Arc::new(File::open(folder, disk)?);
+    fn over(folder: &Path, disk: Disk, absent: Absent) -> Result<Self> {
+        let file = Arc::new(File::open(folder, disk, absent)?);
         Ok(Store { writer: Arc::new(Writer::start(file.clone())), file })
     }
 
@@ -99,9 +106,11 @@ impl Store {
         answered.recv().unwrap_or_else(|lost| Err(Error::Indeterminate(Arc::new(lost))))
     }
 
-    /// Reads from the file; an error means that requests would fail too. Blocks on the disk.
+    /// Reads from the file, and looks whether it is still where it was; an error means that requests would fail too.
+    /// Blocks on the disk.
     pub fn check(&self) -> Result<()> {
-        self.read(format::stamp).map(drop)
+        self.file.check_in_place()?;
+        self.read(format::read).map(drop)
     }
 
     async fn send(&self, job: Box<dyn Job>) -> Result<()> {

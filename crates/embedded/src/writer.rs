@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use redb::CommitError;
 use tokio::sync::mpsc;
 
+use crate::error::Cause;
 use crate::file::{File, is_lasting};
 use crate::job::{Effect, Job};
 use crate::{Error, Result};
@@ -69,6 +70,11 @@ impl Work {
         if !self.repair.try_open(&self.file) {
             return fail(batch, || Error::Closed { path: self.file.folder().to_owned() });
         }
+        // One look for the batch: an outcome that is clear costs less than one that is unknown.
+        if let Err(lost) = self.file.check_in_place() {
+            let cause: Cause = Arc::new(lost);
+            return fail(batch, || Error::NotWritten(cause.clone()));
+        }
         while !batch.is_empty() {
             match self.attempt(&mut batch) {
                 Attempt::Durable => {
@@ -76,6 +82,7 @@ impl Work {
                     return batch.into_iter().for_each(|job| job.settle(Ok(())));
                 }
                 Attempt::Without(at, outcome) => batch.remove(at).settle(outcome),
+                Attempt::Lost(cause) => return fail(batch, || Error::Indeterminate(cause.clone())),
                 Attempt::Failed(failure) => {
                     self.repair.failed(&self.file);
                     return fail(batch, || failure.error());
@@ -113,7 +120,10 @@ impl Work {
             };
         }
         match write.commit() {
-            Ok(()) => Attempt::Durable,
+            Ok(()) => match self.file.check_in_place() {
+                Ok(()) => Attempt::Durable,
+                Err(lost) => Attempt::Lost(Arc::new(lost)),
+            },
             Err(error @ CommitError::TransactionPoisoned) => {
                 Attempt::Failed(Failure::Before(Arc::new(error)))
             }
@@ -128,15 +138,17 @@ enum Attempt {
     Durable,
     /// The job at this place spoiled it.
     Without(usize, Result<()>),
+    /// All of it is on the disk, in a file that its folder may no longer name.
+    Lost(Cause),
     /// The file is to be opened again.
     Failed(Failure),
 }
 
 enum Failure {
     /// Before the commit: nothing was written.
-    Before(Arc<dyn std::error::Error + Send + Sync>),
+    Before(Cause),
     /// The commit itself: it is on the disk, or not.
-    Commit(Arc<dyn std::error::Error + Send + Sync>),
+    Commit(Cause),
 }
 
 impl Failure {

@@ -44,6 +44,10 @@ fn how_to_open(error: &leasehold_embedded::Error) -> Option<&'static str> {
         Error::Folder { .. } | Error::NotAFolder { .. } => {
             Some("choose a folder with --store that can be made and written")
         }
+        Error::Absent { .. } => {
+            Some("check the path, or mount its disk; a first start without --must-exist creates a store")
+        }
+        Error::Unsynced { .. } => Some("check the disk; what it did not confirm is looked at when it does"),
         Error::Format { .. } => Some("use the release that wrote it: it can export what is inside"),
         Error::Damaged { .. } => {
             Some("restore it from a backup; 'leasehold doctor --store FOLDER' says more")

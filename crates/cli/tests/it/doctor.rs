@@ -42,6 +42,13 @@ fn folder_is_looked_at_without_being_touched() {
     let damaged = diagnose(&["--store", path]);
     assert_eq!(damaged.code, 8, "{}", damaged.text);
     damaged.expect("problem", "store", "embedded.damaged");
+    fs::write(folder.join("leasehold.redb"), "").expect("truncates");
+    let empty = diagnose(&["--store", path]);
+    assert!(empty.expect("problem", "store", "embedded.empty").starts_with("restore"));
+    fs::remove_file(folder.join("leasehold.redb")).expect("removes");
+    let missing = diagnose(&["--store", path]);
+    assert_eq!(missing.code, 8, "{}", missing.text);
+    assert!(missing.expect("problem", "store", "embedded.missing").contains("leasehold.id"));
 }
 
 #[test]

@@ -41,6 +41,21 @@ fn state(folder: &Path, inspection: &Inspection, findings: &mut Findings) {
             format!("there is no store in {shown} yet"),
             "check the path; a server that is started on it makes one",
         ),
+        Found::Missing => findings.problem(
+            "store",
+            format!("{shown} held a store, and its file is missing (embedded.missing)"),
+            format!("restore {shown}/leasehold.redb from a backup; to start empty, with fences from 1, delete {shown}/leasehold.id"),
+        ),
+        Found::Empty => findings.problem(
+            "store",
+            format!("{shown}: the file of its store is empty (embedded.empty)"),
+            format!("restore {shown}/leasehold.redb from a backup; to start empty, with fences from 1, delete it and {shown}/leasehold.id"),
+        ),
+        Found::Replaced => findings.problem(
+            "store",
+            format!("{shown}, {size}: its file belongs to another store than its marker names (embedded.replaced)"),
+            format!("put the right file back; to go on with this one, delete {shown}/leasehold.id"),
+        ),
         Found::InUse => findings.ok(
             "store",
             format!(
@@ -50,7 +65,7 @@ fn state(folder: &Path, inspection: &Inspection, findings: &mut Findings) {
         Found::Unclean => findings.warning(
             "store",
             format!("{shown}, {size}: it was not closed by the process that had it last"),
-            "nothing acknowledged is lost: the next start repairs it, which takes time where it is large",
+            "nothing acknowledged is lost: the next start reads it from the disk and repairs it, which takes time where it is large",
         ),
         Found::Closed(Some(FORMAT)) => {
             findings.ok("store", format!("{shown}, {size}, format {FORMAT}, closed"));
