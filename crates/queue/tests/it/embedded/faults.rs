@@ -66,6 +66,24 @@ async fn failed_sync_is_indeterminate_and_settled_by_opening() {
     line.produced(&["goes on"]).await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_opening_finds_after_a_failed_sync_outlives_a_power_loss() {
+    let (mut line, disk) = Embedded::start().await.line().await;
+    line.produced(&["before"]).await;
+    let item = line.item("in doubt");
+    disk.faults.fail_next_sync();
+    let failed = line.owner.produce(&[item]).await.expect_err("is not known");
+    assert!(matches!(failed, StoreError::Indeterminate { .. }), "{failed:?}");
+    open_again(&mut line).await;
+    let found = line.payloads().await;
+    disk.faults.lose_power();
+    let (folder, faults) = (disk.folder.clone(), disk.faults.clone());
+    drop((line, disk));
+    let (mut line, _disk) = Embedded::on(folder, faults).line().await;
+    assert_eq!(line.payloads().await, found);
+    assert_eq!(found[0], "before");
+}
+
 #[tokio::test]
 async fn call_that_is_dropped_midway_demands_opening() {
     let (mut line, disk) = Embedded::start().await.line().await;

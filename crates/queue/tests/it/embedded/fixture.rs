@@ -31,7 +31,10 @@ pub(crate) struct Disk {
 
 impl Embedded {
     pub(crate) fn over(folder: Arc<TempDir>) -> Self {
-        let faults = Faults::none();
+        Embedded::on(folder, Faults::none())
+    }
+
+    pub(crate) fn on(folder: Arc<TempDir>, faults: Faults) -> Self {
         let opened = Folder::open_with_faults(folder.path(), &faults).expect("the folder is free");
         let queues = Arc::new(EmbeddedQueues::open(opened.clone()).expect("opens"));
         let store = Arc::new(EmbeddedStore::open(opened.clone()).expect("opens"));
