@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use leasehold_core::{Fence, Key, LockId, ManualClock, Timestamp, Ttl};
+use leasehold_embedded::faults::Faults;
 use leasehold_embedded::{Store, Written};
 use leasehold_locks::backend::embedded::EmbeddedBackend;
 use leasehold_locks::conformance::Harness;
@@ -94,6 +95,51 @@ async fn second_process_is_refused_while_the_first_lives() {
     assert_eq!(refused.code(), "embedded.in_use");
     drop(backend);
     Store::open(folder.path()).expect("free again");
+}
+
+#[tokio::test]
+async fn lost_store_does_not_grant_fences_again() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let file = folder.path().join("leasehold.redb");
+    {
+        let backend = open(&folder);
+        for _ in 0..3 {
+            let held = acquired(&backend, "billing").await;
+            backend.release(&held.lock_id).await.expect("answers");
+        }
+        std::fs::remove_file(&file).expect("removes");
+        let refused = backend.acquire(&request("billing")).await.expect_err("the store is lost");
+        assert_eq!(refused.class(), leasehold_core::Class::Unavailable, "{refused:?}");
+    }
+    for _ in 0..2 {
+        let refused = Store::open(folder.path()).expect_err("no new store takes its place");
+        assert_eq!(refused.code(), "embedded.missing");
+    }
+    std::fs::write(&file, "").expect("writes");
+    let refused = Store::open(folder.path()).expect_err("no new store takes its place");
+    assert_eq!(refused.code(), "embedded.empty");
+}
+
+#[tokio::test]
+async fn grant_that_is_answered_after_a_failed_sync_outlives_a_power_loss() {
+    let (folder, faults) = (tempfile::tempdir().expect("temporary folder"), Faults::none());
+    let open = || {
+        let store = Store::open_with_faults(folder.path(), &faults).expect("opens");
+        EmbeddedBackend::open(store).expect("opens")
+    };
+    let backend = open();
+    let request = request("billing");
+    faults.fail_next_sync();
+    let unknown = backend.acquire(&request).await.expect_err("the sync failed");
+    assert_eq!(unknown.class(), leasehold_core::Class::Indeterminate, "{unknown:?}");
+    let seen = backend.lookup(LookupBy::LockId(&request.lock_id)).await.expect("answers");
+    let granted = backend.acquire(&request).await.expect("answers").acquired().expect("is free");
+    faults.lose_power();
+    drop(backend);
+    let backend = open();
+    let found = backend.lookup(LookupBy::LockId(&request.lock_id)).await.expect("answers").expect("is held");
+    assert_eq!(found.fence, granted.fence);
+    assert!(seen.is_none_or(|seen| seen.fence == granted.fence), "what was seen stayed true");
 }
 
 const CHILD: &str = "LEASEHOLD_TEST_LOCK_CHILD";

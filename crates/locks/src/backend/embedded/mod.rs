@@ -10,7 +10,9 @@ mod write;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use leasehold_core::{Clock, Key, LockCode, LockId, LockRecord, SystemClock, TIME_TOLERANCE, Timestamp};
+use leasehold_core::{
+    Class, Clock, Key, LockCode, LockId, LockRecord, SystemClock, TIME_TOLERANCE, Timestamp,
+};
 use leasehold_embedded::{Store, Written};
 use redb::{ReadTransaction, WriteTransaction};
 use tokio::sync::oneshot;
@@ -37,7 +39,7 @@ impl EmbeddedBackend {
 
     /// Judged by this clock.
     pub fn with_clock(store: Store, clock: Arc<dyn Clock>) -> Result<Self> {
-        tables::create(&store).map_err(|error| failed("open", error))?;
+        tables::create(&store).map_err(|error| unwritten("open", error))?;
         Ok(EmbeddedBackend { store, clock, hub: Arc::new(WatchHub::default()) })
     }
 
@@ -74,7 +76,7 @@ impl EmbeddedBackend {
         let (store, now) = (self.store.clone(), now(&*self.clock));
         let done =
             tokio::task::spawn_blocking(move || store.read(|transaction| read(transaction, now))).await;
-        done.map_err(|lost| failed(operation, lost))?.map_err(|error| failed(operation, error))
+        done.map_err(|lost| failed(operation, lost))?.map_err(|error| unwritten(operation, error))
     }
 }
 
@@ -89,11 +91,12 @@ fn failed(operation: &'static str, source: impl std::error::Error + Send + Sync 
 }
 
 fn unwritten(operation: &'static str, error: leasehold_embedded::Error) -> Error {
-    match error {
-        leasehold_embedded::Error::Indeterminate(_) => {
-            Error::Indeterminate { operation, source: error.into() }
+    match error.class() {
+        Class::Indeterminate => Error::Indeterminate { operation, source: error.into() },
+        Class::Unavailable => {
+            Error::Store { operation, lock_code: LockCode::ServiceUnavailable, source: error.into() }
         }
-        nothing => failed(operation, nothing),
+        _ => failed(operation, error),
     }
 }
 
