@@ -23,6 +23,8 @@ pub struct Config {
     pub metrics_enabled: bool,
     /// What holds the data.
     pub store: StoreLocation,
+    /// Whether a folder without a store is refused, wherever one is named, instead of getting a new one.
+    pub must_exist: bool,
     /// Where partitions, records of queues, and who may what are kept, if not in the store; queues to make.
     pub queues: QueuesConfig,
     /// Whether requests are judged.
@@ -54,6 +56,7 @@ impl Config {
             admin_address: None,
             metrics_enabled: true,
             store,
+            must_exist: false,
             queues: QueuesConfig::default(),
             auth: leasehold_access::Driver::default(),
             locks: LocksConfig::default(),

@@ -22,7 +22,7 @@ use crate::reply::Reply;
 use crate::routes::{Bodies, Hosts, LongAnswers};
 use crate::spans::Spans;
 use crate::store::{CHECK_TIMEOUT, Store};
-use crate::{Config, HostName, LimitsConfig, LocksConfig, QueueConfig, Result};
+use crate::{Config, HostName, LimitsConfig, QueueConfig, Result};
 
 /// How long to wait before asking again a database that could not be prepared.
 const PREPARE_PAUSE: Duration = Duration::from_secs(2);
@@ -43,7 +43,8 @@ impl Deref for Services {
 }
 
 pub(crate) struct Faces {
-    pub(crate) store: Store,
+    /// All that are open, behind whichever face.
+    stores: Vec<Store>,
     pub(crate) engine: Engine,
     pub(crate) access: Access,
     pub(crate) locks: ObservedLocks,
@@ -65,14 +66,14 @@ pub(crate) struct Faces {
 impl Services {
     /// Everything lives where the store does, unless the configuration says otherwise.
     pub(crate) async fn open(config: &Config) -> Result<Self> {
-        let store = Store::open(&config.store).await?;
-        let (locks, unprepared) = open_locks(&store, &config.locks).await?;
+        let store = Store::open(&config.store, None, config.must_exist).await?;
+        let (locks, unprepared) = open_locks(&store, config).await?;
         Services::over(store, config, locks, unprepared).await
     }
 
     /// As [`Services::open`], with locks in a backend of the caller's.
     pub(crate) async fn open_with_locks(config: &Config, locks: Arc<dyn LockBackend>) -> Result<Self> {
-        let store = Store::open(&config.store).await?;
+        let store = Store::open(&config.store, None, config.must_exist).await?;
         Services::over(store, config, locks, None).await
     }
 
@@ -120,7 +121,7 @@ impl Services {
             },
         );
         Ok(Services(Arc::new(Faces {
-            store,
+            stores: opened.by_location.into_values().collect(),
             engine,
             access,
             locks: ObservedLocks::new(Locks::with_config(locks, leasehold_locks::Config::default())),
@@ -175,8 +176,17 @@ impl Services {
     /// tried. The reason goes to the log, not to whoever asked.
     pub(crate) async fn is_healthy(&self) -> bool {
         let (has_records, has_store, has_tried) =
-            tokio::join!(self.has_records(), self.store.is_healthy(), self.has_tried());
+            tokio::join!(self.has_records(), self.has_stores(), self.has_tried());
         has_records && has_store && has_tried
+    }
+
+    async fn has_stores(&self) -> bool {
+        for store in &self.stores {
+            if !store.is_healthy().await {
+                return false;
+            }
+        }
+        true
     }
 
     async fn has_tried(&self) -> bool {
@@ -323,11 +333,13 @@ fn engine_config(limits: &LimitsConfig) -> leasehold_queue::Config {
 /// One open store per place: a folder can be opened only once.
 struct OpenStores {
     by_location: HashMap<String, Store>,
+    must_exist: bool,
 }
 
 impl OpenStores {
     fn new(config: &Config, store: &Store) -> Self {
-        OpenStores { by_location: HashMap::from([(config.store.to_string(), store.clone())]) }
+        let by_location = HashMap::from([(config.store.to_string(), store.clone())]);
+        OpenStores { by_location, must_exist: config.must_exist }
     }
 
     async fn open(
@@ -339,12 +351,13 @@ impl OpenStores {
             // Each its own, as nothing tells one memory from another; a database is shared by its pool.
             crate::StoreLocation::Memory => Ok(Store::Memory),
             crate::StoreLocation::Postgres(_) | crate::StoreLocation::Dsql(_) => {
-                Store::open_with(location, connections_max).await
+                Store::open(location, connections_max, self.must_exist).await
             }
             crate::StoreLocation::Folder(_) => {
                 let place = location.to_string();
                 if !self.by_location.contains_key(&place) {
-                    self.by_location.insert(place.clone(), Store::open(location).await?);
+                    let opened = Store::open(location, None, self.must_exist).await?;
+                    self.by_location.insert(place.clone(), opened);
                 }
                 Ok(self.by_location[&place].clone())
             }
@@ -381,24 +394,22 @@ impl Unprepared {
     }
 }
 
-async fn open_locks(
-    store: &Store,
-    config: &LocksConfig,
-) -> Result<(Arc<dyn LockBackend>, Option<Unprepared>)> {
-    Ok(match (&config.backend, store) {
+async fn open_locks(store: &Store, config: &Config) -> Result<(Arc<dyn LockBackend>, Option<Unprepared>)> {
+    let options = BackendOptions { must_exist: config.must_exist, ..config.locks.options.clone() };
+    Ok(match (&config.locks.backend, store) {
         (Some(BackendLocation::Postgres(connection)), _) => {
             let pool = Registry::of_process().pool(leasehold_txn::Config::new((**connection).clone()))?;
-            postgres_locks(pool, &config.options)
+            postgres_locks(pool, &options)
         }
         (Some(BackendLocation::Dsql(connection)), _) => {
             let pool = Registry::of_process().pool(leasehold_txn::Config::new((**connection).clone()))?;
-            dsql_locks(pool, &config.options)
+            dsql_locks(pool, &options)
         }
-        (Some(location), _) => (location.open_with(&config.options).await?, None),
+        (Some(location), _) => (location.open_with(&options).await?, None),
         (None, Store::Memory) => (Arc::new(MemoryBackend::default()), None),
         (None, Store::Embedded(opened)) => (Arc::new(EmbeddedBackend::open(opened.clone())?), None),
-        (None, Store::Postgres(pool)) => postgres_locks(pool.clone(), &config.options),
-        (None, Store::Dsql(pool)) => dsql_locks(pool.clone(), &config.options),
+        (None, Store::Postgres(pool)) => postgres_locks(pool.clone(), &options),
+        (None, Store::Dsql(pool)) => dsql_locks(pool.clone(), &options),
     })
 }
 

@@ -28,18 +28,22 @@ pub(crate) enum Store {
 impl Store {
     /// Opens what can be opened without the network: a database that is down now may come back, so it does not
     /// keep the server from starting.
-    pub(crate) async fn open(location: &StoreLocation) -> Result<Self> {
-        Store::open_with(location, None).await
-    }
-
-    /// As [`Store::open`], with at most so many connections. Who first names a database decides.
-    pub(crate) async fn open_with(location: &StoreLocation, connections_max: Option<usize>) -> Result<Self> {
+    ///
+    /// With at most so many connections: who first names a database decides. A folder that must exist is not created.
+    pub(crate) async fn open(
+        location: &StoreLocation,
+        connections_max: Option<usize>,
+        must_exist: bool,
+    ) -> Result<Self> {
         match location {
             StoreLocation::Memory => Ok(Store::Memory),
             StoreLocation::Folder(folder) => {
                 let folder = folder.clone();
-                let opened =
-                    tokio::task::spawn_blocking(move || leasehold_embedded::Store::open(folder)).await;
+                let open = move || match must_exist {
+                    true => leasehold_embedded::Store::open_existing(folder),
+                    false => leasehold_embedded::Store::open(folder),
+                };
+                let opened = tokio::task::spawn_blocking(open).await;
                 Ok(Store::Embedded(opened.expect("opening the store does not panic")?))
             }
             StoreLocation::Postgres(connection) | StoreLocation::Dsql(connection) => {

@@ -36,6 +36,10 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "PATH|URL", env = "LEASEHOLD_STORE", hide_env_values = true)]
     store: Option<String>,
 
+    /// Refuse to start where a folder holds no store yet, instead of creating one
+    #[arg(long, env = "LEASEHOLD_MUST_EXIST")]
+    must_exist: bool,
+
     /// What holds the locks, if not the store: also redis://…
     #[arg(long, value_name = "PATH|URL", env = "LEASEHOLD_LOCKS", hide_env_values = true)]
     locks: Option<String>,
@@ -142,6 +146,7 @@ impl Serve {
         if let Some(locks) = &self.locks {
             config.locks.backend = Some(locks.parse::<BackendLocation>()?);
         }
+        config.must_exist |= self.must_exist;
         config.address = self.address.unwrap_or(config.address);
         config.allowed_hosts = self.allowed_hosts.unwrap_or(config.allowed_hosts);
         config.admin_address = self.admin_address.or(config.admin_address);

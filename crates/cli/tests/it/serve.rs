@@ -267,6 +267,7 @@ fn wrong_arguments_are_named_and_nothing_is_created() {
         (&["serve", "--store", "redis://cache"], "name it with --locks"),
         (&["serve", "--store", ""], "server.store_empty"),
         (&["serve", "--store", "memory:x"], "server.store_memory_suffix"),
+        (&["serve", "--store", "data", "--must-exist"], "embedded.absent"),
         (&["serve", "--store", "postgres://u:hunter2@db:99999999/x"], "txn."),
         (&["serve", "--address", "nowhere", "--store", "memory:"], "server.listen"),
         (&["serve", "--stop-timeout", "soon"], "--stop-timeout"),

@@ -43,6 +43,8 @@ pub struct BackendOptions {
     pub collections: leasehold_core::firestore::Collections,
     /// Whether asking if a key is locked also removes a hold that is long over.
     pub cleanup_in_is_locked: bool,
+    /// Whether a folder without an embedded store is refused instead of getting a new one.
+    pub must_exist: bool,
 }
 
 impl BackendLocation {
@@ -53,14 +55,14 @@ impl BackendLocation {
 
     /// Opens the backend. Databases are reached when they are first used.
     #[cfg_attr(
-        not(any(feature = "postgres", feature = "redis", feature = "firestore")),
-        allow(unused_variables, reason = "only databases have options")
+        not(any(feature = "embedded", feature = "postgres", feature = "redis", feature = "firestore")),
+        allow(unused_variables, reason = "memory has no options")
     )]
     pub async fn open_with(&self, options: &BackendOptions) -> Result<Arc<dyn LockBackend>> {
         match self {
             BackendLocation::Memory => Ok(Arc::new(MemoryBackend::default())),
             #[cfg(feature = "embedded")]
-            BackendLocation::Folder(folder) => open_folder(folder.clone()).await,
+            BackendLocation::Folder(folder) => open_folder(folder.clone(), options.must_exist).await,
             #[cfg(feature = "postgres")]
             BackendLocation::Postgres(connection) => {
                 use super::postgres::{Config, FusedBackend, FusedConfig, PostgresBackend};
@@ -93,13 +95,17 @@ impl BackendLocation {
 }
 
 #[cfg(feature = "embedded")]
-async fn open_folder(folder: PathBuf) -> Result<Arc<dyn LockBackend>> {
+async fn open_folder(folder: PathBuf, must_exist: bool) -> Result<Arc<dyn LockBackend>> {
     let unavailable = |source: Box<dyn std::error::Error + Send + Sync>| Error::Store {
         operation: "open",
         lock_code: leasehold_core::LockCode::ServiceUnavailable,
         source,
     };
-    let opened = tokio::task::spawn_blocking(move || leasehold_embedded::Store::open(folder)).await;
+    let open = move || match must_exist {
+        true => leasehold_embedded::Store::open_existing(folder),
+        false => leasehold_embedded::Store::open(folder),
+    };
+    let opened = tokio::task::spawn_blocking(open).await;
     let store =
         opened.map_err(|lost| unavailable(lost.into()))?.map_err(|error| unavailable(error.into()))?;
     Ok(Arc::new(super::embedded::EmbeddedBackend::open(store)?))

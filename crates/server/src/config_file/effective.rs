@@ -41,6 +41,7 @@ impl Display for EffectiveConfig<'_> {
             }
             place => writeln!(out, "store: {}", quoted(place))?,
         }
+        writeln!(out, "must-exist: {}", config.must_exist)?;
         out.write_str("locks:\n")?;
         match &locks.backend {
             Some(backend) => writeln!(out, "  # backend: {backend}")?,

@@ -45,6 +45,8 @@ pub struct ConfigFile {
     metrics: Metrics,
     store: Option<String>,
     #[serde(default)]
+    must_exist: bool,
+    #[serde(default)]
     locks: Option<Locks>,
     #[serde(default)]
     logging: Logging,
@@ -242,6 +244,7 @@ impl ConfigFile {
         Ok(Config {
             allowed_hosts: self.allowed_hosts.iter().map(|name| name.parse()).collect::<Result<_>>()?,
             admin_address: self.admin_address.clone(),
+            must_exist: self.must_exist,
             metrics_enabled: self.metrics.enabled.unwrap_or(default.metrics_enabled),
             queues: self.queues()?,
             auth: self.auth()?,
@@ -333,6 +336,7 @@ impl ConfigFile {
             key_prefix: KeyPrefix::parse(&or(&locks.key_prefix, KeyPrefix::DEFAULT)).map_err(invalid)?,
             collections: collections.map_err(invalid)?,
             cleanup_in_is_locked: locks.cleanup_in_is_locked,
+            ..BackendOptions::default()
         };
         Ok(LocksConfig { backend, options })
     }

@@ -61,7 +61,10 @@ pub(crate) async fn with_key(server: &Running, key: &str, path: &str, body: Valu
 
 impl Running {
     pub(crate) async fn start(config: Config) -> Self {
-        let server = Server::bind(&config).await.expect("the server starts");
+        Running::of(Server::bind(&config).await.expect("the server starts"))
+    }
+
+    pub(crate) fn of(server: Server) -> Self {
         let (address, admin_address) = (server.address(), server.admin_address());
         #[cfg(feature = "test-hooks")]
         let test_hooks_address = server.test_hooks_address();
