@@ -140,6 +140,10 @@ async fn confirm(guard: &Guard, ttl: Ttl) -> Result<Instant> {
     }
 }
 
+/// Number of attempts without an answer that fit between the first one and the loss. Each waits for its share of the time that
+/// is left.
+const SILENT_ATTEMPTS_MAX: u32 = 3;
+
 struct Keeper {
     locks: Locks,
     lock_id: LockId,
@@ -172,18 +176,30 @@ impl Keeper {
     }
 
     /// Tries until an extension is confirmed, refused, or, which is `None`, too late.
+    ///
+    /// An attempt that gets no answer ends early enough for the others. A backend whose extension is dropped midway makes the
+    /// next one over another connection, so one silent connection costs one attempt and not the lock.
     async fn extend_until(&mut self, lost_at: Instant) -> Result<(), Option<Refusal>> {
+        let mut unanswered = 0;
         loop {
             let sent_at = Instant::now();
+            let attempts_left = SILENT_ATTEMPTS_MAX.saturating_sub(unanswered).max(1);
+            let given_up_at = sent_at + lost_at.saturating_duration_since(sent_at) / attempts_left;
             let extending = self.locks.extend(&self.lock_id, self.ttl);
-            match tokio::time::timeout_at(lost_at, extending).await {
+            match tokio::time::timeout_at(given_up_at, extending).await {
                 Ok(Ok(ExtendOutcome::Extended { .. })) => {
                     self.confirmed_at = sent_at;
                     return Ok(());
                 }
                 Ok(Ok(ExtendOutcome::Refused(refusal))) => return Err(Some(refusal)),
                 Ok(Err(error)) => tracing::debug!(code = error.code(), "extending failed; trying again"),
-                Err(_too_late) => return Err(None),
+                Err(_silence) if Instant::now() >= lost_at => return Err(None),
+                Err(_silence) => {
+                    tracing::debug!("extending got no answer; trying over another connection");
+                    unanswered += 1;
+                    // The wait was the pause.
+                    continue;
+                }
             }
             let pause = fraction(self.ttl.as_duration(), 0.05 + 0.05 * random());
             tokio::time::sleep_until((Instant::now() + pause).min(lost_at)).await;

@@ -10,6 +10,7 @@ use leasehold_core::{Class, Fence, Key, LockCode, LockId, LockRecord, ManualCloc
 use leasehold_locks::backend::Capabilities;
 use leasehold_locks::backend::memory::MemoryBackend;
 use leasehold_locks::conformance::Harness;
+use leasehold_locks::conformance::guards::{SILENCE, survives_a_silent_connection};
 use leasehold_locks::{
     AcquireOptions, AcquireOutcome, AcquireRequest, Error, ExtendOutcome, ExtendRequest, ListRequest,
     LockBackend, Locks, LookupBy, ReleaseOutcome, Result as LockResult, Retry, Watch, lock_conformance,
@@ -87,6 +88,21 @@ async fn lost_answer_is_unknown_and_repeating_the_request_tells() {
     assert!(matches!(unknown, Error::Indeterminate { .. }), "{unknown:?}");
     let granted = behind.acquire(&asked).await.expect("answers").acquired().expect("it was granted");
     assert_eq!(granted.lock_id, asked.lock_id);
+}
+
+#[tokio::test]
+async fn kept_lock_survives_a_silent_connection() {
+    let http = Http::start().await;
+    let proxy = FaultProxy::start(http.address).await.expect("starts");
+    survives_a_silent_connection(Arc::new(backend(proxy.address())), async |_| {
+        let asked = Trigger::Request(b"lock.extend".to_vec());
+        proxy.add(Rule::on(asked).then(Action::Blackhole)).fired().await;
+        tokio::time::pause();
+        tokio::time::advance(SILENCE).await;
+        tokio::time::resume();
+    })
+    .await;
+    assert_eq!(proxy.accepted(), 2, "one connection more, and all went over that");
 }
 
 #[tokio::test]

@@ -41,6 +41,8 @@ pub trait LockBackend: Debug + Send + Sync + 'static {
     async fn acquire(&self, request: &AcquireRequest) -> Result<AcquireOutcome>;
 
     /// Ends the live hold `ttl` from now. An ended hold is never revived.
+    ///
+    /// Dropping the future before its answer means that the connection is too slow: the next call takes another one.
     async fn extend(&self, request: &ExtendRequest) -> Result<ExtendOutcome>;
 
     /// Ends the live hold with this id. Its fence counter stays.

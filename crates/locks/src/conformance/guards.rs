@@ -10,7 +10,8 @@ use tokio::time::Instant;
 use super::waiting::becomes_free;
 use super::{Store, key, ttl};
 use crate::{
-    AcquireOptions, AcquireOutcome, Config, KeepOptions, Locks, Loss, Operation, ReleaseOutcome, Telemetry,
+    AcquireOptions, AcquireOutcome, Config, KeepOptions, LockBackend, LockId, Locks, Loss, Operation,
+    ReleaseOutcome, Telemetry,
 };
 
 /// Longer than any wait of a case that works.
@@ -129,6 +130,31 @@ pub async fn lost_lock_cancels_the_work(store: &Store) {
     let hanging = kept.run(std::future::pending::<()>());
     let lost = tokio::time::timeout(PATIENT, hanging).await.expect("is cancelled");
     assert_eq!(lost, Err(Loss::Refused(Refusal::NotFound)));
+}
+
+/// Longer than the first attempt of [`survives_a_silent_connection`] waits, and shorter than the first two.
+pub const SILENCE: Duration = Duration::from_secs(13);
+
+/// For stores with a connection: a kept lock outlives one that takes an extension and never answers. `silence` makes the
+/// connection silent for an extension of the hold and lets [`SILENCE`] pass on the clock of the runtime. New connections work.
+pub async fn survives_a_silent_connection(backend: Arc<dyn LockBackend>, silence: impl AsyncFnOnce(&LockId)) {
+    /// Less than what is left of the first attempt, or of its limit in the store's client, if it goes on.
+    const SOON: Duration = Duration::from_secs(10);
+    let (telling, mut told) = mpsc::unbounded_channel();
+    let telemetry = Telemetry::new(backend, move |event| {
+        if event.operation == Operation::Extend {
+            let _ = telling.send(event.ok);
+        }
+    });
+    let locks = Locks::with_config(Arc::new(telemetry), Config::default());
+    let kept = acquired_for(&locks, 40_000).await.keep(OFTEN).await.expect("is live");
+    assert!(told.recv().await.expect("is kept"));
+    silence(kept.lock_id()).await;
+    while told.try_recv().is_ok() {}
+    let extended = tokio::time::timeout(SOON, told.recv()).await;
+    assert!(extended.expect("extends over another connection").expect("is kept"));
+    assert!(!kept.is_lost());
+    assert_eq!(kept.release().await.expect("answers"), ReleaseOutcome::Released);
 }
 
 async fn acquired(locks: &Locks) -> crate::Guard {

@@ -25,12 +25,16 @@ struct Faulty {
     done: Arc<Notify>,
 }
 
-#[derive(Debug, Default, Clone, Copy)]
+#[derive(Debug, Default)]
 struct Faults {
     extend: Fault,
     release: Fault,
     acquire: Fault,
     releases: u32,
+    /// Number of extensions that get no answer before the others.
+    silences: u32,
+    /// When extensions were sent.
+    extends: Vec<Instant>,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
@@ -105,7 +109,17 @@ impl LockBackend for Faulty {
         through("acquire", fault, &self.done, async move { inner.acquire(&request).await }).await
     }
     async fn extend(&self, request: &ExtendRequest) -> Result<ExtendOutcome> {
-        let fault = self.faults.lock().extend;
+        let fault = {
+            let mut faults = self.faults.lock();
+            faults.extends.push(Instant::now());
+            match faults.silences.checked_sub(1) {
+                Some(left) => {
+                    faults.silences = left;
+                    Fault::Hangs
+                }
+                None => faults.extend,
+            }
+        };
         let (inner, request) = (self.inner.clone(), *request);
         through("extend", fault, &self.done, async move { inner.extend(&request).await }).await
     }
@@ -228,6 +242,38 @@ async fn store_that_comes_back_in_time_costs_nothing() {
     tokio::time::sleep(Duration::from_secs(300)).await;
     assert!(!kept.is_lost());
     assert_eq!(kept.release().await.unwrap(), ReleaseOutcome::Released);
+}
+
+/// Two connections in a row that take an extension and never answer, also when little is left of the lease.
+#[tokio::test(start_paused = true)]
+async fn silent_connections_do_not_cost_the_lock() {
+    for (failing_for, lost_before) in [(0, 0.1), (0, 0.4), (24, 0.1)] {
+        let store = Faulty::new();
+        let options = KeepOptions { lost_before, ..KeepOptions::default() };
+        let kept = guard(&locks(&store)).await.keep(options).await.unwrap();
+        store.set(|faults| faults.extend = Fault::Fails);
+        tokio::time::sleep(Duration::from_secs(failing_for)).await;
+        store.set(|faults| (faults.extend, faults.silences) = (Fault::None, 2));
+        tokio::time::sleep(Duration::from_secs(300)).await;
+        assert_eq!((kept.is_lost(), store.faults.lock().silences), (false, 0), "{failing_for} {lost_before}");
+        assert_eq!(kept.release().await.unwrap(), ReleaseOutcome::Released);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn three_silent_attempts_share_the_time_until_the_loss() {
+    let store = Faulty::new();
+    let kept = guard(&locks(&store)).await.keep(KeepOptions::default()).await.unwrap();
+    store.set(|faults| faults.extend = Fault::Hangs);
+    assert_eq!(kept.lost().await, Loss::Unconfirmed);
+    let mut sent = std::mem::take(&mut store.faults.lock().extends);
+    sent.push(Instant::now());
+    let waits: Vec<_> = sent.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let [first, second, third] = waits[..] else { panic!("{waits:?}") };
+    for other in [second, third] {
+        // The timer counts in whole milliseconds.
+        assert!(first.abs_diff(other) <= Duration::from_millis(3), "{waits:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,10 +2,12 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use gcp_auth::{CustomServiceAccount, TokenProvider};
 use leasehold_core::{LockCode, Timestamp};
+use parking_lot::Mutex;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{Channel, ClientTlsConfig, Endpoint};
 use tonic::{Request, Status};
@@ -28,12 +30,54 @@ const PING_INTERVAL: Duration = Duration::from_secs(30);
 /// One connection that all calls share, side by side.
 #[derive(Debug)]
 pub(super) struct Client {
-    grpc: FirestoreClient<Channel>,
+    endpoint: Endpoint,
+    /// `None` after a silent one: the next call makes another, within a runtime.
+    shared: Mutex<Option<Shared>>,
     credentials: Credentials,
     /// Google's front end finds the database by these.
     routing: [(&'static str, MetadataValue<Ascii>); 2],
     database: String,
     timeout: Duration,
+}
+
+/// The connection, and the number of calls that it has answered.
+#[derive(Debug, Clone)]
+struct Shared {
+    grpc: FirestoreClient<Channel>,
+    answers: Arc<AtomicU64>,
+}
+
+impl Shared {
+    fn over(channel: Channel) -> Self {
+        Shared { grpc: FirestoreClient::new(channel), answers: Arc::default() }
+    }
+
+    fn answers(&self) -> u64 {
+        self.answers.load(Ordering::Relaxed)
+    }
+}
+
+/// A call that replaces its connection if it is dropped before the connection has answered anything. Other calls in flight
+/// keep the replaced one until they end.
+pub(super) struct Suspect<'a> {
+    client: &'a Client,
+    asked: Shared,
+    answers: u64,
+    answered: bool,
+}
+
+impl Suspect<'_> {
+    pub(super) fn answered(mut self) {
+        self.answered = true;
+    }
+}
+
+impl Drop for Suspect<'_> {
+    fn drop(&mut self) {
+        if !self.answered {
+            self.client.replace_silent(&self.asked, self.answers);
+        }
+    }
 }
 
 /// What was read or written, and when by Firestore's clock.
@@ -90,7 +134,8 @@ impl Client {
             .tcp_nodelay(true);
         let channel = endpoint.connect().await.map_err(refused(LockCode::ServiceUnavailable))?;
         Ok(Client {
-            grpc: FirestoreClient::new(channel),
+            endpoint,
+            shared: Mutex::new(Some(Shared::over(channel))),
             credentials,
             routing: [
                 ("google-cloud-resource-prefix", header(database)?),
@@ -112,9 +157,10 @@ impl Client {
             mask: None,
             consistency_selector: None,
         };
-        self.timed(async {
+        let shared = self.shared();
+        self.timed(&shared, async {
             let request = self.request(asked).await?;
-            let mut answers = self.grpc.clone().batch_get_documents(request).await?.into_inner();
+            let mut answers = shared.grpc.clone().batch_get_documents(request).await?.into_inner();
             let mut read = Done { what: [const { None }; N], at: None };
             while let Some(answer) = answers.message().await? {
                 read.at = answer.read_time.map(timestamp).or(read.at);
@@ -141,9 +187,10 @@ impl Client {
             query_type: Some(QueryType::StructuredQuery(query)),
             ..RunQueryRequest::default()
         };
-        self.timed(async {
+        let shared = self.shared();
+        self.timed(&shared, async {
             let request = self.request(asked).await?;
-            let mut answers = self.grpc.clone().run_query(request).await?.into_inner();
+            let mut answers = shared.grpc.clone().run_query(request).await?.into_inner();
             let mut found = Done { what: Vec::new(), at: None };
             while let Some(answer) = answers.message().await? {
                 found.at = answer.read_time.map(timestamp).or(found.at);
@@ -157,18 +204,46 @@ impl Client {
     /// Does all the writes or none: each has its condition. Gives the new version of each document.
     pub(super) async fn commit(&self, writes: Vec<Write>) -> Result<Done<Vec<Option<Version>>>, Status> {
         let asked = CommitRequest { database: self.database.clone(), writes, ..CommitRequest::default() };
-        self.timed(async {
+        let shared = self.shared();
+        self.timed(&shared, async {
             let request = self.request(asked).await?;
-            let answer = self.grpc.clone().commit(request).await?.into_inner();
+            let answer = shared.grpc.clone().commit(request).await?.into_inner();
             let versions = answer.write_results.into_iter().map(|result| result.update_time).collect();
             Ok(Done { what: versions, at: answer.commit_time.map(timestamp) })
         })
         .await
     }
 
-    async fn timed<T>(&self, call: impl Future<Output = Result<T, Status>>) -> Result<T, Status> {
-        let late = |_| Status::deadline_exceeded(format!("no answer within {:?}", self.timeout));
-        tokio::time::timeout(self.timeout, call).await.unwrap_or_else(|elapsed| Err(late(elapsed)))
+    /// An answer to a call over the connection, within the limit in time. A connection that is silent for so long is replaced.
+    async fn timed<T>(
+        &self,
+        shared: &Shared,
+        call: impl Future<Output = Result<T, Status>>,
+    ) -> Result<T, Status> {
+        let answers = shared.answers();
+        let Ok(answer) = tokio::time::timeout(self.timeout, call).await else {
+            self.replace_silent(shared, answers);
+            return Err(Status::deadline_exceeded(format!("no answer within {:?}", self.timeout)));
+        };
+        shared.answers.fetch_add(1, Ordering::Relaxed);
+        answer
+    }
+
+    fn shared(&self) -> Shared {
+        let mut shared = self.shared.lock();
+        shared.get_or_insert_with(|| Shared::over(self.endpoint.connect_lazy())).clone()
+    }
+
+    /// Before a call whose caller may leave because the answer takes too long.
+    pub(super) fn suspect(&self) -> Suspect<'_> {
+        let asked = self.shared();
+        Suspect { client: self, answers: asked.answers(), asked, answered: false }
+    }
+
+    /// Later calls take a new connection if this one is still theirs and has answered nothing since.
+    fn replace_silent(&self, silent: &Shared, answers: u64) {
+        let is_silent = silent.answers() == answers;
+        self.shared.lock().take_if(|shared| is_silent && Arc::ptr_eq(&shared.answers, &silent.answers));
     }
 
     async fn request<T>(&self, message: T) -> Result<Request<T>, Status> {

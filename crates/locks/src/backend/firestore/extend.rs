@@ -14,6 +14,13 @@ use crate::{ExtendOutcome, ExtendRequest, Result};
 const OPERATION: &str = "extend";
 
 pub(super) async fn extend(backend: &FirestoreBackend, request: &ExtendRequest) -> Result<ExtendOutcome> {
+    let suspect = backend.client.suspect();
+    let outcome = attempted(backend, request).await;
+    suspect.answered();
+    outcome
+}
+
+async fn attempted(backend: &FirestoreBackend, request: &ExtendRequest) -> Result<ExtendOutcome> {
     let mut attempts = backend.attempts(OPERATION);
     loop {
         match attempt(backend, request, &attempts).await {

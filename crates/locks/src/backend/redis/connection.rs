@@ -49,11 +49,46 @@ struct Live {
     driver: JoinHandle<()>,
     node: Node,
     in_flight: InFlight,
+    /// Number of commands that it has answered.
+    answers: AtomicU64,
+}
+
+impl Live {
+    fn answers(&self) -> u64 {
+        self.answers.load(Ordering::Relaxed)
+    }
 }
 
 impl Drop for Live {
     fn drop(&mut self) {
         self.driver.abort();
+    }
+}
+
+/// A call that replaces its connection if it is dropped before the connection has answered anything. Other calls in flight
+/// keep the replaced one until they end.
+pub(super) struct Suspect<'a> {
+    connection: &'a Connection,
+    /// The connection when the call began, and what it had answered until then.
+    asked: Option<(u64, Arc<Live>)>,
+    answered: bool,
+}
+
+impl Suspect<'_> {
+    pub(super) fn answered(mut self) {
+        self.answered = true;
+    }
+}
+
+impl Drop for Suspect<'_> {
+    fn drop(&mut self) {
+        if self.answered {
+            return;
+        }
+        let asked = self.asked.take().or_else(|| self.connection.current().map(|live| (0, live)));
+        if let Some((_, silent)) = asked.filter(|(answers, live)| live.answers() == *answers) {
+            self.connection.discard(&silent);
+        }
     }
 }
 
@@ -92,6 +127,9 @@ impl Connection {
             let mut connection = live.connection.clone();
             let _counted = live.in_flight.count();
             let answered = timeout_at(deadline, connection.send_packed_command(command)).await;
+            if answered.is_ok() {
+                live.answers.fetch_add(1, Ordering::Relaxed);
+            }
             let failure = match answered.map(|answer| answer.and_then(Value::extract_error)) {
                 Ok(Ok(value)) => return Ok(value),
                 Ok(Err(error)) => Failure::of_sent(error),
@@ -113,6 +151,15 @@ impl Connection {
                 _ => {}
             }
             return Err(failure);
+        }
+    }
+
+    /// Before a call whose caller may leave because the answer takes too long.
+    pub(super) fn suspect(&self) -> Suspect<'_> {
+        Suspect {
+            connection: self,
+            asked: self.current().map(|live| (live.answers(), live)),
+            answered: false,
         }
     }
 
@@ -212,7 +259,8 @@ impl Connection {
         let (mut connection, driver) =
             MultiplexedConnection::new_with_config(&self.location.login, socket, config).await?;
         let (driver, node) = (tokio::spawn(driver), node.clone());
-        let live = Live { connection: connection.clone(), driver, node, in_flight };
+        let live =
+            Live { connection: connection.clone(), driver, node, in_flight, answers: AtomicU64::default() };
         let Some(slot_key) = &self.slot_key else { return Ok(Opened::Serves(live)) };
         // Any read of the slot: its primary answers, and everybody else says who that is.
         let asked = redis::cmd("EXISTS").arg(slot_key).query_async::<Value>(&mut connection).await;

@@ -12,10 +12,11 @@ const OPERATION: &str = "extend";
 pub(super) async fn extend(backend: &RedisBackend, request: &ExtendRequest) -> Result<ExtendOutcome> {
     let index = backend.space.index(&request.lock_id);
     let arguments = [request.lock_id.as_str(), script::TOLERANCE, &ttl_millis(request.ttl)?];
-    let reply = script::EXTEND
-        .run(&backend.connection, backend.deadline(), &[index.as_str()], &arguments)
-        .await
-        .map_err(|failure| failure.into_error(OPERATION, Effect::Writes))?;
+    let suspect = backend.connection.suspect();
+    let reply =
+        script::EXTEND.run(&backend.connection, backend.deadline(), &[index.as_str()], &arguments).await;
+    suspect.answered();
+    let reply = reply.map_err(|failure| failure.into_error(OPERATION, Effect::Writes))?;
     match &reply {
         Value::Int(code) => {
             let refusal = Refusal::from_redis_reply(*code).ok_or_else(|| malformed(OPERATION))?;

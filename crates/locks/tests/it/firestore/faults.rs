@@ -1,10 +1,12 @@
 //! Connections that break at the worst moment, servers that die, callers that give up.
 
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
 use leasehold_core::{Class, Fence};
 use leasehold_locks::backend::firestore::{Config, NestedKeys};
+use leasehold_locks::conformance::guards::{SILENCE, survives_a_silent_connection};
 use leasehold_locks::{Error, ExtendRequest, Key, LockBackend, LookupBy, ReleaseOutcome};
 use leasehold_testkit::firestore::Emulator;
 use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
@@ -126,6 +128,23 @@ async fn silent_connection_ends_at_the_timeout() {
     let (error, waited) = (outcome.unwrap_err(), begun.elapsed());
     assert_eq!(error.code(), "lock.unknown_outcome", "{error:?}");
     assert!((timeout..3 * timeout).contains(&waited), "{waited:?}");
+}
+
+#[tokio::test]
+#[ignore = "needs the Firestore emulator: cargo xtask test firestore"]
+async fn kept_lock_survives_a_silent_connection() {
+    let project = Project::warm().await;
+    let (proxy, config) = proxied(&project).await;
+    // Before the connection is asked whether it is still there, and beyond the limit of each attempt.
+    let backend = project.backend_with(config.timeout(Duration::from_secs(25))).await;
+    survives_a_silent_connection(Arc::new(backend), async |_| {
+        proxy.add(on(b"locks/billing", Action::Blackhole)).fired().await;
+        tokio::time::pause();
+        tokio::time::advance(SILENCE).await;
+        tokio::time::resume();
+    })
+    .await;
+    assert_eq!(proxy.accepted(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]

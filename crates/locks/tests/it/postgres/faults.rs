@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leasehold_locks::backend::postgres::{Config, Mode, OptionalColumns, PostgresBackend};
+use leasehold_locks::conformance::guards::{SILENCE, survives_a_silent_connection};
 use leasehold_locks::{Error, LockBackend, Refusal, ReleaseOutcome};
 use leasehold_testkit::postgres::{Cluster, Settings};
 use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
@@ -75,6 +76,22 @@ async fn lost_reply_of_a_release_is_resolved_by_repeating_it() {
         let again = wires.through.release(&grant.lock_id).await.expect("answers");
         assert_eq!(again, ReleaseOutcome::Refused(Refusal::NotFound));
     }
+}
+
+/// Of a pool with one connection, for its place too must come free.
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn kept_lock_survives_a_silent_connection() {
+    let Wires { _fixture, proxy, through, direct } = Wires::lay(Mode::Shared, true).await;
+    survives_a_silent_connection(Arc::new(through), async |lock_id| {
+        let asked = Trigger::Request(lock_id.as_str().into());
+        proxy.add(Rule::on(asked).then(Action::Blackhole)).fired().await;
+        tokio::time::pause();
+        tokio::time::advance(SILENCE).await;
+        tokio::time::resume();
+    })
+    .await;
+    acquired(&direct, "billing").await;
 }
 
 /// Reads that are lost are just lost.

@@ -1,10 +1,12 @@
 //! Connections that break at the worst moment, and servers that die.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use leasehold_core::{Class, Refusal};
 use leasehold_locks::backend::redis::{RedisBackend, RedisConfig};
+use leasehold_locks::conformance::guards::{SILENCE, survives_a_silent_connection};
 use leasehold_locks::{Error, ExtendRequest, LockBackend, LookupBy, ReleaseOutcome};
 use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
 use leasehold_testkit::redis::{Server, Settings};
@@ -112,6 +114,47 @@ async fn silent_server_is_given_up_in_time_and_the_next_call_connects_anew() {
     assert_eq!(error.class(), Class::Indeterminate, "{error:?}");
     assert!((TIMEOUT..TIMEOUT + LIMIT).contains(&waited), "{waited:?}");
     store.backend.acquire(&asked).await.expect("answers").acquired().expect("is free");
+    assert_eq!(store.proxy.accepted(), 2);
+}
+
+#[tokio::test]
+#[ignore = "needs Redis: cargo xtask test redis"]
+async fn kept_lock_survives_a_silent_connection() {
+    let Store { proxy, backend, raw, prefix } = Store::start().await;
+    survives_a_silent_connection(Arc::new(backend), async |lock_id| {
+        let asked = Trigger::Request(lock_id.as_str().into());
+        proxy.add(Rule::on(asked).then(Action::Blackhole)).fired().await;
+        tokio::time::pause();
+        tokio::time::advance(SILENCE).await;
+        tokio::time::resume();
+    })
+    .await;
+    assert_eq!(proxy.accepted(), 2, "one connection more, and all went over that");
+    assert_eq!(raw.ask::<i64>(&["EXISTS", &format!("{prefix}billing")]).await, 0);
+}
+
+/// As a server does whose client gives up first.
+#[tokio::test]
+#[ignore = "needs Redis: cargo xtask test redis"]
+async fn extension_that_is_dropped_in_silence_leaves_others_their_connection() {
+    let store = Store::start().await;
+    let asked = request("billing");
+    store.backend.acquire(&asked).await.expect("answers").acquired().expect("is free");
+    let extend = ExtendRequest { lock_id: asked.lock_id, ttl: ttl(60_000) };
+    let held_back =
+        store.proxy.add(Rule::on(Trigger::Request(asked.lock_id.as_str().into())).then(Action::Hold));
+    let mut other = Box::pin(store.backend.is_locked(&asked.key));
+    {
+        let mut extending = Box::pin(store.backend.extend(&extend));
+        tokio::select! {
+            answer = &mut extending => panic!("{answer:?}"),
+            () = held_back.fired() => {}
+        }
+        assert!(futures_util::poll!(&mut other).is_pending());
+    }
+    assert!(store.backend.extend(&extend).await.expect("answers").expires_at().is_some());
+    held_back.let_go();
+    assert!(other.await.expect("its own connection lives on"));
     assert_eq!(store.proxy.accepted(), 2);
 }
 
