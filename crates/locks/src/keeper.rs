@@ -52,6 +52,7 @@ pub struct KeptGuard {
     guard: Guard,
     lost: CancellationToken,
     loss: watch::Receiver<Option<Loss>>,
+    confirmed_at: watch::Receiver<Instant>,
     /// Ends with the guard: aborted when it is dropped.
     task: AbortOnDrop,
 }
@@ -66,7 +67,8 @@ impl KeptGuard {
         let lost = CancellationToken::new();
         let (losing, loss) = watch::channel(None);
         let ends_at = options.hold_max.map(|hold_max| add(guard.hold().acquired_at, hold_max));
-        let keeper = Keeper { locks, lock_id, ttl, options, confirmed_at, ends_at };
+        let (confirming, confirmed_at) = watch::channel(confirmed_at);
+        let keeper = Keeper { locks, lock_id, ttl, options, confirmed_at: confirming, ends_at };
         // Cancelled however the task ends: a keeper that is gone extends nothing.
         let signal = lost.clone().drop_guard();
         let task = tokio::spawn(async move {
@@ -75,7 +77,7 @@ impl KeptGuard {
             let _ = losing.send(Some(reason));
             drop(signal);
         });
-        Ok(KeptGuard { guard, lost, loss, task: AbortOnDrop(task) })
+        Ok(KeptGuard { guard, lost, loss, confirmed_at, task: AbortOnDrop(task) })
     }
 
     /// The key that is held.
@@ -91,6 +93,12 @@ impl KeptGuard {
     /// Send it along with every write made under this lock.
     pub fn fence(&self) -> Fence {
         self.guard.fence()
+    }
+
+    /// The instant before the last confirmed extension was sent, and later each new one. Until a ttl after it the store grants
+    /// the key to no other holder.
+    pub fn confirmed_at(&self) -> watch::Receiver<Instant> {
+        self.confirmed_at.clone()
     }
 
     /// Cancelled when the lock is lost: for work that takes a token.
@@ -150,13 +158,13 @@ struct Keeper {
     ttl: Ttl,
     options: KeepOptions,
     /// Before the store counted the ttl that holds now.
-    confirmed_at: Instant,
+    confirmed_at: watch::Sender<Instant>,
     /// When it was held as long as it may be.
     ends_at: Option<Instant>,
 }
 
 impl Keeper {
-    async fn run(mut self) -> Loss {
+    async fn run(self) -> Loss {
         loop {
             let unconfirmed_at = self.unconfirmed_at();
             let extend_at = self.extend_at().min(unconfirmed_at);
@@ -179,7 +187,7 @@ impl Keeper {
     ///
     /// An attempt that gets no answer ends early enough for the others. A backend whose extension is dropped midway makes the
     /// next one over another connection, so one silent connection costs one attempt and not the lock.
-    async fn extend_until(&mut self, lost_at: Instant) -> Result<(), Option<Refusal>> {
+    async fn extend_until(&self, lost_at: Instant) -> Result<(), Option<Refusal>> {
         let mut unanswered = 0;
         loop {
             let sent_at = Instant::now();
@@ -188,7 +196,7 @@ impl Keeper {
             let extending = self.locks.extend(&self.lock_id, self.ttl);
             match tokio::time::timeout_at(given_up_at, extending).await {
                 Ok(Ok(ExtendOutcome::Extended { .. })) => {
-                    self.confirmed_at = sent_at;
+                    self.confirmed_at.send_replace(sent_at);
                     return Ok(());
                 }
                 Ok(Ok(ExtendOutcome::Refused(refusal))) => return Err(Some(refusal)),
@@ -212,13 +220,13 @@ impl Keeper {
     /// When the store may soon give the key to somebody else, unless an extension is confirmed before.
     fn unconfirmed_at(&self) -> Instant {
         let ttl = self.ttl.as_duration();
-        add(self.confirmed_at, ttl.saturating_sub(fraction(ttl, self.options.lost_before)))
+        add(*self.confirmed_at.borrow(), ttl.saturating_sub(fraction(ttl, self.options.lost_before)))
     }
 
     /// When to extend next, a little early at random so that many locks do not extend together.
     fn extend_at(&self) -> Instant {
         let part = self.options.extend_after * (0.9 + 0.1 * random());
-        add(self.confirmed_at, fraction(self.ttl.as_duration(), part))
+        add(*self.confirmed_at.borrow(), fraction(self.ttl.as_duration(), part))
     }
 }
 

@@ -28,6 +28,7 @@ enum Own {
     Runtime,
     LogFilter,
     Command,
+    Supervisor,
     File,
     Input,
     Profile,
@@ -41,6 +42,7 @@ impl Own {
             Own::Runtime => "cli.runtime",
             Own::LogFilter => "cli.log_filter",
             Own::Command => "cli.command",
+            Own::Supervisor => "cli.supervisor",
             Own::File => "cli.file",
             Own::Input => "cli.input",
             Own::Profile => "cli.profile",
@@ -51,7 +53,7 @@ impl Own {
 
     fn class(self) -> Class {
         match self {
-            Own::Runtime => Class::Internal,
+            Own::Runtime | Own::Supervisor => Class::Internal,
             Own::Unhealthy => Class::Unavailable,
             _ => Class::Rejected,
         }
@@ -77,6 +79,10 @@ impl Failure {
 
     pub(crate) fn command(program: &str, source: std::io::Error) -> Self {
         Own::Command.failure(format!("cannot run '{program}': {source}"))
+    }
+
+    pub(crate) fn supervisor(source: std::io::Error) -> Self {
+        Own::Supervisor.failure(format!("the supervisor of the command does not work: {source}"))
     }
 
     pub(crate) fn file(name: &str, source: std::io::Error) -> Self {

@@ -2,9 +2,11 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
 
 fn leasehold(arguments: &[&str]) -> Command {
@@ -269,6 +271,148 @@ fn run_stops_what_the_command_has_started_too() {
         assert_eq!((code(&ran), ran.stdout.as_slice()), (6, &b""[..]), "{script}: {ran:?}");
         assert!(started.elapsed() < Duration::from_secs(30), "{script}: {:?}", started.elapsed());
     }
+}
+
+/// A `lock run` under way, whose command has said that it is ready.
+struct Running {
+    process: Child,
+    /// Ends when the last process that has it ends.
+    output: BufReader<ChildStdout>,
+}
+
+impl Running {
+    fn start(server: &Server, ttl: &str, script: &str) -> Self {
+        Running::start_at(server, Stdio::null(), ttl, script)
+    }
+
+    fn start_at(server: &Server, stdin: Stdio, ttl: &str, script: &str) -> Self {
+        let mut command = server.lock(&["run", "nightly", "--ttl", ttl, "--", "sh", "-c", script]);
+        command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = command.spawn().expect("starts");
+        let mut output = BufReader::new(process.stdout.take().expect("piped"));
+        let mut ready = String::new();
+        output.read_line(&mut ready).expect("is ready");
+        assert_eq!(ready, "ready\n");
+        Running { process, output }
+    }
+
+    fn signal(&self, number: Signal) {
+        kill_process(Pid::from_child(&self.process), number).expect("runs");
+    }
+
+    /// What the command and all that it has started still print until they have ended.
+    fn rest(&mut self) -> String {
+        let mut rest = String::new();
+        self.output.read_to_string(&mut rest).expect("ends");
+        rest.trim().to_owned()
+    }
+
+    /// The process that it has started to supervise the command.
+    fn supervisor(&self) -> Pid {
+        let children = format!("/proc/{0}/task/{0}/children", self.process.id());
+        let children = std::fs::read_to_string(children).expect("runs");
+        let is_supervisor = |id: &&str| {
+            std::fs::read(format!("/proc/{id}/cmdline"))
+                .is_ok_and(|line| line.windows(9).any(|at| at == b"supervise"))
+        };
+        let id = children.split(' ').find(is_supervisor).expect("has a supervisor");
+        Pid::from_raw(id.parse().expect("is a number")).expect("is not zero")
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn is_locked(server: &Server) -> Value {
+    json(&server.lock(&["status", "nightly", "--json"]).output().expect("runs"))["locked"].clone()
+}
+
+/// Prints `late` if it is left alone.
+const GRANDCHILD: &str = "(sleep 20; echo late) & echo ready; wait";
+
+#[test]
+fn killed_run_takes_the_command_and_its_children_with_it() {
+    let server = Server::start();
+    let mut running = Running::start(&server, "60s", GRANDCHILD);
+    running.signal(Signal::KILL);
+    assert_eq!((running.rest().as_str(), is_locked(&server)), ("", true.into()), "ended before the lease");
+}
+
+#[test]
+fn killed_run_ends_a_command_that_does_not_listen_before_its_lease_is_over() {
+    let server = Server::start();
+    let mut running = Running::start(&server, "5s", &format!("trap '' TERM; {GRANDCHILD}"));
+    running.signal(Signal::KILL);
+    assert_eq!((running.rest().as_str(), is_locked(&server)), ("", true.into()), "ended before the lease");
+}
+
+/// Ends when it is told to.
+const LISTENING: &str = "trap 'echo stopping; exit 0' TERM; echo ready; while :; do sleep 0.05; done";
+
+#[test]
+fn command_at_a_terminal_ends_with_a_killed_run() {
+    let server = Server::start();
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+    grantpt(&terminal).and_then(|()| unlockpt(&terminal)).expect("is ours");
+    let name = ptsname(&terminal, Vec::new()).expect("has a name").into_string().expect("is text");
+    let stdin = std::fs::File::open(name).expect("opens");
+    let mut running = Running::start_at(&server, stdin.into(), "60s", LISTENING);
+    running.signal(Signal::KILL);
+    assert_eq!((running.rest().as_str(), is_locked(&server)), ("stopping", true.into()));
+}
+
+#[test]
+fn run_that_is_stopped_for_longer_than_the_lease_has_lost_its_command() {
+    let server = Server::start();
+    let mut running = Running::start(&server, "2s", LISTENING);
+    running.signal(Signal::STOP);
+    // The run has the output too, and goes on later.
+    let mut told = String::new();
+    running.output.read_line(&mut told).expect("is told to stop");
+    assert_eq!(told, "stopping\n");
+    running.signal(Signal::CONT);
+    assert_eq!(running.process.wait().expect("ends").code(), Some(6));
+}
+
+#[test]
+fn run_whose_supervisor_is_killed_stops_the_command() {
+    let server = Server::start();
+    let mut running = Running::start(&server, "60s", LISTENING);
+    kill_process(running.supervisor(), Signal::KILL).expect("runs");
+    assert_eq!(running.rest(), "stopping");
+    assert_eq!(running.process.wait().expect("ends").code(), Some(1));
+    let mut told = String::new();
+    running.process.stderr.take().expect("piped").read_to_string(&mut told).expect("is text");
+    assert!(told.contains("(cli.supervisor)"), "{told}");
+    assert_eq!(is_locked(&server), false);
+}
+
+/// Whoever stops a service sends SIGTERM to each of its processes; the command may take its time.
+#[test]
+fn supervisor_survives_what_a_service_manager_sends_to_all() {
+    let server = Server::start();
+    let mut running = Running::start(
+        &server,
+        "60s",
+        "trap 'sleep 0.1; echo stopping; exit 5' TERM; echo ready; while :; do sleep 0.05; done",
+    );
+    kill_process(running.supervisor(), Signal::TERM).expect("runs");
+    running.signal(Signal::TERM);
+    assert_eq!(running.rest(), "stopping");
+    assert_eq!(running.process.wait().expect("ends").code(), Some(5));
+}
+
+#[test]
+fn command_inherits_no_file_of_the_run() {
+    let server = Server::start();
+    let script = "ls /proc/$$/fd; exit 0";
+    let alone = Command::new("sh").args(["-c", script]).output().expect("runs");
+    let ran = server.lock(&["run", "nightly", "--", "sh", "-c", script]).output().expect("runs");
+    assert_eq!(String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&alone.stdout));
 }
 
 #[test]

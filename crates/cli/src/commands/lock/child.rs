@@ -1,6 +1,6 @@
 //! The command that runs under a lock, and what it has started.
 //!
-//! Without a terminal the command leads a process group of its own: what it started is in it, and is stopped with it. At a
+//! Without a terminal the command has a process group of its own: what it started is in it, and is stopped with it. At a
 //! terminal it stays in the group that the shell has put in front, or Ctrl-C, Ctrl-Z and reading would not work; there
 //! only the command itself is told.
 
@@ -9,37 +9,43 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use leasehold_core::Fence;
-use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
+use rustix::process::{Pid, Signal};
 use tokio::process::Command;
 use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
 
+use super::members::Members;
 use crate::failure::Failure;
-
-/// How often a group that was told to stop is looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 pub(super) struct Child {
     process: tokio::process::Child,
-    /// The command's number, which is its group's if it leads one.
     id: Pid,
-    leads_group: bool,
+    members: Members,
     /// Signals to us that are meant for the command.
     forwarded: Vec<(Signal, Signals)>,
 }
 
 impl Child {
-    pub(super) fn start(command: &[String], fence: Fence) -> Result<Self, Failure> {
+    /// Whether a command that starts now gets a process group of its own.
+    pub(super) fn is_grouped() -> bool {
+        !std::io::stdin().is_terminal()
+    }
+
+    pub(super) fn start(command: &[String], fence: Fence, group: Option<Pid>) -> Result<Self, Failure> {
         let (program, arguments) = command.split_first().expect("clap requires a command");
-        let leads_group = !std::io::stdin().is_terminal();
-        let forwarded = forwarded(leads_group).map_err(Failure::runtime)?;
+        let forwarded = forwarded(group.is_some()).map_err(Failure::runtime)?;
         let mut command = Command::new(program);
         command.args(arguments).env("LEASEHOLD_FENCE", fence.to_string()).kill_on_drop(true);
-        if leads_group {
-            command.process_group(0);
+        if let Some(group) = group {
+            command.process_group(group.as_raw_pid());
         }
         let process = command.spawn().map_err(|error| Failure::command(program, error))?;
         let id = process.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-        Ok(Child { process, id: id.expect("nobody has waited for it"), leads_group, forwarded })
+        let id = id.expect("nobody has waited for it");
+        Ok(Child { process, id, members: group.map_or(Members::Command(id), Members::Group), forwarded })
+    }
+
+    pub(super) fn id(&self) -> Pid {
+        self.id
     }
 
     /// Passes signals on until the command ends.
@@ -65,27 +71,24 @@ impl Child {
     /// Once neither the command nor anybody of its group is left.
     async fn gone(&mut self) {
         let _ = self.process.wait().await;
-        while self.leads_group && test_kill_process_group(self.id).is_ok() {
-            tokio::time::sleep(LOOK_EVERY).await;
+        if let Members::Group(_) = self.members {
+            self.members.gone().await;
         }
     }
 
-    /// Who has just ended needs no signal. The number of a command that was waited for may be somebody else's by now; a
-    /// group's is not while anybody is in it.
+    /// A command that was waited for needs no signal: its number may be another process's by now.
     fn tell(&self, number: Signal) {
-        if self.leads_group {
-            let _ = kill_process_group(self.id, number);
-        } else if self.process.id().is_some() {
-            let _ = kill_process(self.id, number);
+        if matches!(self.members, Members::Group(_)) || self.process.id().is_some() {
+            self.members.signal(number);
         }
     }
 }
 
 /// A terminal sends Ctrl-C and Ctrl-\ to its whole group: passing them on to somebody in it would send them twice.
-fn forwarded(leads_group: bool) -> std::io::Result<Vec<(Signal, Signals)>> {
+fn forwarded(is_grouped: bool) -> std::io::Result<Vec<(Signal, Signals)>> {
     let listened = [
-        (Signal::INT, SignalKind::interrupt(), leads_group),
-        (Signal::QUIT, SignalKind::quit(), leads_group),
+        (Signal::INT, SignalKind::interrupt(), is_grouped),
+        (Signal::QUIT, SignalKind::quit(), is_grouped),
         (Signal::TERM, SignalKind::terminate(), true),
         (Signal::HUP, SignalKind::hangup(), true),
         (Signal::USR1, SignalKind::user_defined1(), true),

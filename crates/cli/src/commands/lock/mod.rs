@@ -3,9 +3,13 @@ mod child;
 mod extend;
 mod list;
 mod lookup;
+mod members;
+mod order;
 mod release;
 mod run;
 mod status;
+mod supervise;
+mod supervisor;
 mod target;
 
 use clap::{Args, Subcommand};
@@ -30,6 +34,7 @@ enum Verb {
     Lookup(lookup::Lookup),
     List(list::List),
     Run(run::Run),
+    Supervise(supervise::Supervise),
 }
 
 impl Lock {
@@ -43,6 +48,7 @@ impl Lock {
                 Verb::Lookup(verb) => verb.run().await,
                 Verb::List(verb) => verb.run().await,
                 Verb::Run(verb) => verb.run().await,
+                Verb::Supervise(verb) => verb.run().await,
             }
         })
     }

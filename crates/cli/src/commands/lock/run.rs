@@ -2,9 +2,13 @@ use std::time::Duration;
 
 use clap::Args;
 use leasehold_core::{Key, Ttl, duration};
-use leasehold_locks::{AcquireOptions, Error, KeepOptions, Loss, Retry};
+use leasehold_locks::{AcquireOptions, Error, KeepOptions, KeptGuard, Loss, Retry};
+use tokio::sync::watch;
+use tokio::time::Instant;
 
 use super::child::Child;
+use super::order::{self, LOST_BEFORE, Order};
+use super::supervisor::Supervisor;
 use super::target::Target;
 use crate::failure::Failure;
 use crate::output::Done;
@@ -13,7 +17,7 @@ use crate::output::Done;
 ///
 /// The lock is extended while the command runs and released when it ends. If the lock is lost, the command and what it
 /// has started are told by SIGTERM, and killed before anybody else can get the lock; at a terminal only the command
-/// itself is. LEASEHOLD_FENCE holds the fence: pass it on with every write.
+/// itself is. The same happens if this process is killed, or stopped for longer than the lock lasts. LEASEHOLD_FENCE holds the fence: pass it on with every write.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(super) struct Run {
@@ -49,12 +53,6 @@ Exit codes:
 Example:
   leasehold lock run nightly-report --ttl 1m -- ./report.sh";
 
-/// The part of the ttl before its end at which the command is told to stop: it has most of that time to do so.
-const LOST_BEFORE: f64 = 0.4;
-/// The part of the ttl that the command has between SIGTERM and SIGKILL. Less than the above: it must be gone before
-/// the lock can be somebody else's.
-const STOP_WITHIN: f64 = 0.3;
-
 impl Run {
     pub(super) async fn run(self) -> Result<Done, Failure> {
         let options = AcquireOptions {
@@ -74,24 +72,65 @@ impl Run {
         let keep =
             KeepOptions { lost_before: LOST_BEFORE, hold_max: self.hold_max, ..KeepOptions::default() };
         let kept = guard.keep(keep).await?;
-        let mut child = match Child::start(&self.command, kept.fence()) {
-            Ok(child) => child,
-            Err(failure) => {
-                kept.dispose().await;
-                return Err(failure);
-            }
-        };
-        let ended = tokio::select! {
-            status = child.wait() => Done::Child(status?),
-            loss = kept.lost() => {
-                eprintln!("{}; stopping the command", reason(loss));
-                child.stop_within(self.ttl.as_duration().mul_f64(STOP_WITHIN)).await?;
-                Done::Lost
-            }
-        };
+        let ended = self.supervised(&kept).await;
         kept.dispose().await;
-        Ok(ended)
+        ended
     }
+
+    /// Runs the command to its end. It has a supervisor for all that time, which ends it if we no longer can.
+    async fn supervised(&self, kept: &KeptGuard) -> Result<Done, Failure> {
+        let mut confirmed_at = kept.confirmed_at();
+        let grace = order::grace(self.ttl);
+        let first = Order::new(None, *confirmed_at.borrow_and_update(), self.ttl);
+        let mut supervisor = Supervisor::start(Child::is_grouped(), grace, first).await?;
+        let ended = match Child::start(&self.command, kept.fence(), supervisor.group()) {
+            Ok(mut child) => self.attended(kept, &mut confirmed_at, &mut child, &mut supervisor).await,
+            Err(failure) => Err(failure),
+        };
+        supervisor.dismiss().await;
+        ended
+    }
+
+    async fn attended(
+        &self,
+        kept: &KeptGuard,
+        confirmed_at: &mut watch::Receiver<Instant>,
+        child: &mut Child,
+        supervisor: &mut Supervisor,
+    ) -> Result<Done, Failure> {
+        let grace = order::grace(self.ttl);
+        let command = Some(child.id());
+        loop {
+            let order = Order::new(command, *confirmed_at.borrow_and_update(), self.ttl);
+            supervisor.tell(order);
+            tokio::select! {
+                biased;
+                loss = kept.lost() => {
+                    supervisor.tell(order.without_term());
+                    eprintln!("{}; stopping the command", reason(loss));
+                    child.stop_within(grace).await?;
+                    return Ok(Done::Lost);
+                }
+                status = child.wait() => {
+                    let status = status?;
+                    // The supervisor was first: we were stopped for longer than the lease.
+                    return Ok(if order.is_due() { lost_late() } else { Done::Child(status) });
+                }
+                Ok(()) = confirmed_at.changed() => {}
+                failure = supervisor.ended() => {
+                    eprintln!("the supervisor of the command has ended; stopping the command");
+                    child.stop_within(order.kill_in(grace)).await?;
+                    return Err(failure);
+                }
+            }
+        }
+    }
+}
+
+/// Without a loss of its own a command that ends after the supervisor's order was due ended by that.
+fn lost_late() -> Done {
+    eprintln!("{}; the command was stopped", reason(Loss::Unconfirmed));
+    Done::Lost
 }
 
 fn reason(loss: Loss) -> &'static str {
