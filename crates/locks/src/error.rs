@@ -76,10 +76,12 @@ pub enum Error {
         refusal: Refusal,
     },
     /// The caller cancelled. An acquire that had already been sent is released in the background.
-    #[error("{operation} was aborted by the caller")]
+    #[error("{operation} was aborted by the caller{}", if *is_unknown { "; its outcome is unknown" } else { "" })]
     Aborted {
         /// The verb.
         operation: &'static str,
+        /// Whether a release or an extension may have been sent before.
+        is_unknown: bool,
     },
 }
 
@@ -87,6 +89,11 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
+    /// The caller cancelled before anything was sent.
+    pub(crate) fn not_sent(operation: &'static str) -> Self {
+        Error::Aborted { operation, is_unknown: false }
+    }
+
     /// Stable code; every one has its entry in `docs/errors.md`.
     pub fn code(&self) -> &'static str {
         match self {
@@ -113,10 +120,12 @@ impl Error {
         match self {
             Error::Invalid(inner) => inner.class(),
             Error::Store { lock_code, .. } => lock_code.class(),
-            Error::Indeterminate { .. } | Error::ReleaseTimeout { .. } => Class::Indeterminate,
+            Error::Indeterminate { .. }
+            | Error::ReleaseTimeout { .. }
+            | Error::Aborted { is_unknown: true, .. } => Class::Indeterminate,
             Error::BadConfig { .. } | Error::Foreign { .. } | Error::LockIdInUse { .. } => Class::Rejected,
             Error::AcquisitionTimeout { .. } | Error::Ended { .. } => Class::Conflict,
-            Error::Aborted { .. } => Class::Rejected,
+            Error::Aborted { is_unknown: false, .. } => Class::Rejected,
         }
     }
 

@@ -114,7 +114,10 @@ impl Drop for Guard {
         let Some(hold) = self.hold.take() else { return };
         match Handle::try_current() {
             Ok(runtime) => drop(runtime.spawn(release_and_report(self.locks.clone(), hold))),
-            Err(_) => tracing::debug!("a guard was dropped outside a runtime; its lock ends with its ttl"),
+            Err(_) => {
+                let key_hash = hold.key.key_hash();
+                tracing::warn!(%key_hash, "a guard was dropped outside a runtime; its lock ends with its ttl");
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ use leasehold_core::{Key, LockId, Ttl};
 use tokio_util::sync::CancellationToken;
 
 use crate::backend::Capabilities;
+use crate::ticket::Ticket;
 use crate::turns::Turns;
 use crate::{
     AcquireOptions, Error, ExtendOutcome, ExtendRequest, Guard, LockBackend, OnReleaseError, ReleaseOutcome,
@@ -48,7 +49,8 @@ impl Locks {
         Locks { shared: Arc::new(Shared { backend, config, turns: Turns::default() }), cancel: None }
     }
 
-    /// The same locks, whose operations end with [`Error::Aborted`] once the token is cancelled. Guards that were
+    /// The same locks, whose operations end with [`Error::Aborted`] once the token is cancelled. The outcome of a release or an
+    /// extension that was sent before is unknown. Guards that were
     /// given out before and after are not touched by it: a cancelled caller must still be able to release.
     pub fn cancelled_by(&self, cancel: CancellationToken) -> Self {
         Locks { shared: self.shared.clone(), cancel: Some(cancel) }
@@ -86,12 +88,13 @@ impl Locks {
 
     /// Ends the live hold with this id. Dropping the future midway leaves it ended or not.
     pub async fn release(&self, lock_id: &LockId) -> Result<ReleaseOutcome> {
-        self.abortable("release", self.backend().release(lock_id)).await
+        self.abortable_write("release", self.backend().release(lock_id)).await
     }
 
     /// Makes the live hold last `ttl` from now. Dropping the future midway leaves it extended or not.
     pub async fn extend(&self, lock_id: &LockId, ttl: Ttl) -> Result<ExtendOutcome> {
-        self.abortable("extend", self.backend().extend(&ExtendRequest { lock_id: *lock_id, ttl })).await
+        let request = ExtendRequest { lock_id: *lock_id, ttl };
+        self.abortable_write("extend", self.backend().extend(&request)).await
     }
 
     /// Whether somebody holds the key now.
@@ -131,8 +134,30 @@ impl Locks {
         let Some(cancel) = &self.cancel else { return work.await };
         tokio::select! {
             biased;
-            () = cancel.cancelled() => Err(Error::Aborted { operation }),
+            () = cancel.cancelled() => Err(Error::not_sent(operation)),
             done = work => done,
+        }
+    }
+
+    /// [`Locks::abortable`] for an operation that is not undone: once it has begun, its outcome is unknown unless its backend
+    /// knows that it was not sent.
+    async fn abortable_write<T>(
+        &self,
+        operation: &'static str,
+        work: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        let Some(cancel) = &self.cancel else { return work.await };
+        let ticket = Ticket::default();
+        let mut has_begun = false;
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => {
+                Err(Error::Aborted { operation, is_unknown: has_begun && !ticket.leave() })
+            }
+            done = async {
+                has_begun = true;
+                ticket.clone().hold(work).await
+            } => done,
         }
     }
 }

@@ -33,12 +33,12 @@ impl OnReleaseError {
     pub(crate) fn report(&self, error: &Error, context: &ReleaseContext) {
         match &self.0 {
             Some(callback) => drop(catch_unwind(AssertUnwindSafe(|| callback(error, context)))),
-            None => log(error),
+            None => log(error, context),
         }
     }
 }
 
-/// Logs the error without key or id, in debug builds or when asked to by `SYNCGUARD_DEBUG=true`.
+/// Logs a warning with the hash of the key, and without key and id.
 impl Default for OnReleaseError {
     fn default() -> Self {
         OnReleaseError(None)
@@ -51,13 +51,13 @@ impl fmt::Debug for OnReleaseError {
     }
 }
 
-fn log(error: &Error) {
-    if cfg!(debug_assertions) || std::env::var("SYNCGUARD_DEBUG").is_ok_and(|value| value == "true") {
-        let error_chain = error as &dyn std::error::Error;
-        tracing::warn!(
-            code = error.code(),
-            error = error_chain,
-            "a lock was not released; it ends with its ttl"
-        );
-    }
+fn log(error: &Error, context: &ReleaseContext) {
+    let error_chain = error as &dyn std::error::Error;
+    let key_hash = context.key.key_hash();
+    tracing::warn!(
+        code = error.code(),
+        error = error_chain,
+        %key_hash,
+        "a lock was not released; it ends with its ttl"
+    );
 }

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-const WAITING: u8 = 0;
+/// No backend has said whether it waits in a line: it may be sent already.
+const ASKED: u8 = 0;
+const WAITING: u8 = 1;
 #[cfg(feature = "postgres")]
-const SENT: u8 = 1;
-const LEFT: u8 = 2;
+const SENT: u8 = 2;
+const LEFT: u8 = 3;
 
 tokio::task_local! {
     static CURRENT: Ticket;
@@ -23,21 +25,25 @@ impl Ticket {
         CURRENT.scope(self, asking).await
     }
 
-    /// Of the request that is being asked, or one that nobody leaves early.
+    /// Of the request that is being asked, or one that no caller leaves early. From now on it waits in a line.
     #[cfg(feature = "postgres")]
     pub(crate) fn current() -> Self {
-        CURRENT.try_with(Ticket::clone).unwrap_or_default()
+        let ticket = CURRENT.try_with(Ticket::clone).unwrap_or_default();
+        let _ = ticket.0.compare_exchange(ASKED, WAITING, Ordering::AcqRel, Ordering::Acquire);
+        ticket
     }
 
     /// Whether it may be sent, and from now on is. May be asked again: a backend that wraps another may repeat itself.
     #[cfg(feature = "postgres")]
     pub(crate) fn send(&self) -> bool {
-        self.0.compare_exchange(WAITING, SENT, Ordering::AcqRel, Ordering::Acquire) != Err(LEFT)
+        let waits = |state| (state != LEFT).then_some(SENT);
+        self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, waits).is_ok()
     }
 
-    /// Whether the caller left before it was sent: then it never is.
+    /// Whether the caller left before it was sent: then it never is. False also where no backend can tell.
     pub(crate) fn leave(&self) -> bool {
-        self.0.compare_exchange(WAITING, LEFT, Ordering::AcqRel, Ordering::Acquire).is_ok()
+        let waits = |state| matches!(state, ASKED | WAITING).then_some(LEFT);
+        self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, waits) == Ok(WAITING)
     }
 }
 
@@ -47,9 +53,15 @@ mod tests {
 
     #[test]
     fn request_is_sent_or_left_and_never_both() {
-        let (sent, left) = (Ticket::default(), Ticket::default());
+        let (sent, left) = (Ticket::current(), Ticket::current());
         assert!(sent.send() && !sent.leave() && sent.send());
         assert!(left.leave() && !left.send());
+    }
+
+    #[test]
+    fn request_that_no_line_has_taken_may_be_sent() {
+        let unknown = Ticket::default();
+        assert!(!unknown.leave() && !unknown.send());
     }
 
     #[tokio::test]

@@ -214,6 +214,7 @@ macro_rules! lock_conformance {
             waiting: cancelled_waiter_is_told_and_leaves_no_lock,
             waiting: dropped_waiter_leaves_no_lock,
             waiting: cancelled_operations_do_nothing,
+            waiting: cancelled_write_has_a_true_class,
         );
     };
     // What is built on any backend and asks it nothing that the others do not.

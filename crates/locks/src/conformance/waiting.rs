@@ -1,9 +1,10 @@
 //! Waiting for a key: it ends when the key is free, in order, at the timeout, or when the caller gives up.
 
+use std::task::Poll;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use leasehold_core::Fence;
+use leasehold_core::{Class, Fence, LockCode};
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
@@ -141,7 +142,10 @@ pub async fn cancelled_operations_do_nothing(store: &Store) {
     cancel.cancel();
     let locks: Locks = store.locks().await.cancelled_by(cancel);
     let billing = key("billing");
-    let aborted = |error: Error| assert!(matches!(error, Error::Aborted { .. }), "{error:?}");
+    let aborted = |error: Error| {
+        assert!(matches!(error, Error::Aborted { .. }), "{error:?}");
+        assert_eq!((error.lock_code(), error.class()), (LockCode::Aborted, Class::Rejected), "{error:?}");
+    };
     aborted(locks.acquire(&key("other"), &AcquireOptions::default()).await.expect_err("cancelled"));
     aborted(locks.try_acquire(&key("other"), TTL).await.expect_err("cancelled"));
     aborted(locks.release(&grant.lock_id).await.expect_err("cancelled"));
@@ -155,6 +159,37 @@ pub async fn cancelled_operations_do_nothing(store: &Store) {
         "the hold is untouched"
     );
     store.acquired("other").await;
+}
+
+/// Cancelled after it has begun, a release or an extension says *not applied* only where it is.
+pub async fn cancelled_write_has_a_true_class(store: &Store) {
+    for extends in [false, true] {
+        let text = format!("extends:{extends}");
+        let grant = store.acquired(&text).await;
+        let cancel = CancellationToken::new();
+        let locks: Locks = store.locks().await.cancelled_by(cancel.clone());
+        let writing = async {
+            match extends {
+                true => locks.extend(&grant.lock_id, TTL).await.map(drop),
+                false => locks.release(&grant.lock_id).await.map(drop),
+            }
+        };
+        let mut writing = Box::pin(writing);
+        let answer = match futures_util::poll!(&mut writing) {
+            Poll::Ready(answer) => answer,
+            Poll::Pending => {
+                cancel.cancel();
+                writing.await
+            }
+        };
+        // A store that had the answer at once was not cancelled.
+        let Err(error) = answer else { continue };
+        assert_eq!((error.code(), error.lock_code()), ("lock.aborted", LockCode::Aborted), "{error:?}");
+        match error.class() {
+            Class::Rejected => assert!(store.backend().is_locked(&key(&text)).await.expect("answers")),
+            class => assert_eq!(class, Class::Indeterminate, "{error:?}"),
+        }
+    }
 }
 
 /// Waits for the background release; the key must be free long before its ttl.

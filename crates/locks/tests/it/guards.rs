@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use leasehold_core::{Key, LockCode, LockId, LockRecord, ManualClock, Timestamp, Ttl};
+use leasehold_core::{Class, Key, LockCode, LockId, LockRecord, ManualClock, Timestamp, Ttl};
 use leasehold_locks::backend::memory::MemoryBackend;
 use leasehold_locks::backend::{Capabilities, LockBackend};
 use leasehold_locks::{
@@ -14,6 +14,7 @@ use leasehold_locks::{
 use parking_lot::Mutex;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 /// A store whose writes a test can make fail, hang, or lose their answers.
 #[derive(Debug)]
@@ -483,6 +484,42 @@ fn guard_dropped_outside_a_runtime_only_leaves_its_ttl() {
 }
 
 #[tokio::test]
+async fn cancelled_write_that_was_sent_is_of_unknown_outcome() {
+    let store = Faulty::new();
+    let guard = guard(&locks(&store)).await;
+    store.set(|faults| (faults.extend, faults.release) = (Fault::Hangs, Fault::Hangs));
+    let aborted = |error: Error| {
+        let (code, lock_code, class) = (error.code(), error.lock_code(), error.class());
+        assert_eq!((code, lock_code, class), ("lock.aborted", LockCode::Aborted, Class::Indeterminate));
+    };
+    let cancel = CancellationToken::new();
+    let cancelled = locks(&store).cancelled_by(cancel.clone());
+    let (extended, ()) =
+        tokio::join!(cancelled.extend(guard.lock_id(), Ttl::DEFAULT), async { cancel.cancel() });
+    aborted(extended.unwrap_err());
+    let cancel = CancellationToken::new();
+    let cancelled = locks(&store).cancelled_by(cancel.clone());
+    let (released, ()) = tokio::join!(cancelled.release(guard.lock_id()), async { cancel.cancel() });
+    aborted(released.unwrap_err());
+    guard.forget();
+}
+
+#[test]
+fn guard_that_cannot_be_released_warns_without_key_and_id() {
+    let store = Faulty::new();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let guard = runtime.block_on(async { guard(&locks(&store)).await });
+    let lock_id = guard.lock_id().as_str().to_owned();
+    let logged = Logged::default();
+    let _second = tracing::Dispatch::new(Logged::default());
+    let _heard = tracing::subscriber::set_default(logged.clone());
+    drop(guard);
+    let logged = logged.0.lock().clone();
+    assert!(logged.starts_with("WARN ") && logged.contains(&key().key_hash().to_string()), "{logged}");
+    assert!(!logged.contains("4711") && !logged.contains(&lock_id), "{logged}");
+}
+
+#[tokio::test]
 async fn default_report_names_neither_key_nor_id() {
     let logged = Logged::default();
     // With one subscriber in the process, tracing asks the thread that first comes by a warning whether it is wanted, and
@@ -496,6 +533,7 @@ async fn default_report_names_neither_key_nor_id() {
     guard.dispose().await;
     let logged = logged.0.lock().clone();
     assert!(logged.contains("lock.unavailable") && logged.contains("was not released"), "{logged}");
+    assert_eq!(logged.matches("WARN ").count(), 1, "{logged}");
     assert!(!logged.contains("4711") && !logged.contains(&lock_id), "{logged}");
 }
 
@@ -514,6 +552,7 @@ impl tracing::Subscriber for Logged {
     fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
     fn event(&self, event: &tracing::Event<'_>) {
         let mut logged = self.0.lock();
+        logged.push_str(&format!("{} ", event.metadata().level()));
         event.record(&mut |field: &tracing::field::Field, value: &dyn std::fmt::Debug| {
             logged.push_str(&format!("{field}={value:?} "));
         });

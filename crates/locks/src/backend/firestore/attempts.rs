@@ -132,7 +132,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn answer_of_ours_is_never_repeated() {
         let mut attempts = Attempts::new("acquire", 60 * SECOND);
-        let aborted = Failure::Final(crate::Error::Aborted { operation: "acquire" });
+        let aborted = Failure::Final(crate::Error::not_sent("acquire"));
         assert_eq!(attempts.after(aborted).await.unwrap_err().code(), "lock.aborted");
     }
 }

@@ -42,10 +42,10 @@ impl Batch {
                     deferred.push(job);
                 }
                 Job::Acquire { ticket, answer, .. } if !ticket.send() => {
-                    let _ = answer.send(Err(Error::Aborted { operation: AcquireRequest::OPERATION }));
+                    let _ = answer.send(Err(Error::not_sent(AcquireRequest::OPERATION)));
                 }
                 Job::Release { ticket, answer, .. } if !ticket.send() => {
-                    let _ = answer.send(Err(Error::Aborted { operation: LockId::OPERATION }));
+                    let _ = answer.send(Err(Error::not_sent(LockId::OPERATION)));
                 }
                 Job::Acquire { request, answer, .. } => {
                     under_way.begin(&request);
@@ -143,14 +143,14 @@ mod tests {
         let key = Key::parse(key).expect("a key");
         let lock_id = LockId::generate().expect("random bytes");
         let request = AcquireRequest { key, lock_id, ttl: Ttl::DEFAULT };
-        (Job::Acquire { request, ticket: Ticket::default(), answer }, answered)
+        (Job::Acquire { request, ticket: Ticket::current(), answer }, answered)
     }
 
     /// The release of what the job acquires.
     fn release_of(job: &Job) -> (Job, oneshot::Receiver<Result<ReleaseOutcome>>) {
         let Job::Acquire { request, .. } = job else { panic!("is an acquire") };
         let (answer, answered) = oneshot::channel();
-        (Job::Release { lock_id: request.lock_id, ticket: Ticket::default(), answer }, answered)
+        (Job::Release { lock_id: request.lock_id, ticket: Ticket::current(), answer }, answered)
     }
 
     #[test]

@@ -122,7 +122,7 @@ impl LockBackend for FusedBackend {
             return self.backend.release(lock_id).await;
         }
         let lock_id = *lock_id;
-        let ticket = Ticket::default();
+        let ticket = Ticket::current();
         self.ask("release", &ticket, |answer| Job::Release { lock_id, ticket: ticket.clone(), answer }).await
     }
 
