@@ -8,7 +8,7 @@ use tokio::sync::MutexGuard;
 use tokio::time::Instant;
 use tracing::Instrument;
 
-use super::{Engine, Inner, Placement, placement, stop, unknown_store};
+use super::{Engine, Inner, Placement, UnknownStores, placement, stop, unknown_store};
 use crate::queue::message::Cold;
 use crate::store::{Dropped, PartitionId};
 use crate::{
@@ -120,8 +120,11 @@ impl Engine {
         inner.check_dead_queue(&name, change.dead_queue.as_ref()).await?;
         let options = change.create()?;
         let stores = inner.stores.iter().map(|named| (named.name.as_str(), named.affinity));
-        let partitions = placement::place(stores, placement, options.requested_partitions)?;
+        let mut partitions = placement::place(stores, placement, options.requested_partitions)?;
         inner.check_stores(&name, &partitions)?;
+        if let Some(given) = inner.given_store_name().await? {
+            partitions.iter_mut().for_each(|partition| partition.store.clone_from(given));
+        }
         let now = inner.config.clock.now();
         let info = QueueInfo { name, namespace, options, partitions, created_at: now, updated_at: now };
 
@@ -279,6 +282,32 @@ impl Inner {
             None => Ok(()),
             Some(partition) => Err(unknown_store(queue, partition)),
         }
+    }
+
+    /// The name that records of another server, such as Querator, have for our only store. That server looks for new
+    /// partitions by the same name. Read once.
+    async fn given_store_name(&self) -> Result<Option<&String>> {
+        if self.config.unknown_stores == UnknownStores::Refused {
+            return Ok(None);
+        }
+        let find = || async {
+            let mut pivot = String::new();
+            loop {
+                let listed = self.look("list", self.records.list(None, &pivot, LIST_LIMIT_DEFAULT)).await?;
+                let mut partitions = listed.iter().flat_map(|info| &info.partitions);
+                let given = partitions.find(|partition| {
+                    !partition.store.is_empty() && self.stores.iter().all(|own| own.name != partition.store)
+                });
+                match (given, listed.last()) {
+                    (Some(given), _) => return Ok(Some(given.store.clone())),
+                    (None, Some(last)) if listed.len() == LIST_LIMIT_DEFAULT => {
+                        pivot = format!("{}\u{1}", last.name);
+                    }
+                    (None, _) => return Ok(None),
+                }
+            }
+        };
+        self.given_store_name.get_or_try_init(find).await.map(Option::as_ref)
     }
 
     fn is_open(&self, name: &QueueName) -> bool {

@@ -50,6 +50,8 @@ pub(crate) struct Inner {
     queues: RwLock<HashMap<QueueName, Cell>>,
     /// Queues that are being deleted, and must not be opened now.
     closed: Mutex<HashSet<QueueName>>,
+    /// See [`Inner::given_store_name`].
+    given_store_name: OnceCell<Option<String>>,
     /// Queues are created, changed and deleted one at a time.
     managing: tokio::sync::Mutex<()>,
     stopping: AtomicBool,
@@ -87,6 +89,7 @@ impl Engine {
             records,
             queues: RwLock::default(),
             closed: Mutex::default(),
+            given_store_name: OnceCell::new(),
             managing: tokio::sync::Mutex::default(),
             stopping: AtomicBool::new(false),
             answers: Arc::default(),

@@ -73,6 +73,27 @@ async fn queue_on_a_store_of_an_unknown_name_is_refused_unless_there_is_only_one
 }
 
 #[tokio::test]
+async fn new_partitions_have_the_name_that_records_give_to_the_only_store() {
+    let records = Arc::new(MemoryQueues::default());
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let over = |name: &str, unknown_stores| {
+        let stores = vec![NamedStore { name: name.to_owned(), affinity: 1.0, store: store.clone() }];
+        Engine::new(Config { unknown_stores, ..Config::default() }, records.clone(), stores)
+    };
+    let created_over = async |engine: Engine, queue: &str| {
+        let queue: QueueName = queue.parse().expect("a name");
+        create(&engine, &queue).await;
+        engine.shutdown().await;
+        let kept = records.get(&queue).await.expect("answers").expect("is there");
+        kept.partitions[0].store.clone()
+    };
+    assert_eq!(created_over(over("ours", UnknownStores::First), "a").await, "ours", "nobody named it");
+    assert_eq!(created_over(over("theirs", UnknownStores::Refused), "b").await, "theirs");
+    assert_eq!(created_over(over("ours", UnknownStores::First), "c").await, "theirs");
+    assert_eq!(created_over(over("ours", UnknownStores::Refused), "d").await, "ours");
+}
+
+#[tokio::test]
 async fn partitions_are_spread_over_stores_by_their_weight() {
     let stores: Vec<(MemoryStore, f64)> = vec![(MemoryStore::new(), 3.0), (MemoryStore::new(), 1.0)];
     let named = stores.iter().enumerate().map(|(number, (store, affinity))| NamedStore {
