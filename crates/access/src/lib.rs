@@ -11,6 +11,7 @@ mod api_key_text;
 mod cache;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod dead_queue_pair;
 mod error;
 mod namespace_info;
 mod page;
@@ -24,12 +25,13 @@ mod tag;
 mod user;
 
 pub use access::{
-    Access, ApiKeyRequest, Config, CreatedApiKey, Driver, NamespaceRequest, NamespaceUse, NoQueues,
-    RoleBindingRequest, RoleRequest, UserRequest,
+    Access, ApiKeyRequest, Config, CreatedApiKey, DeadQueues, Driver, NamespaceRequest, NamespaceUse,
+    NoQueues, Recovered, RoleBindingRequest, RoleRequest, UserRequest,
 };
 pub use api_key::ApiKey;
 pub use api_key_hash::ApiKeyHash;
 pub use api_key_text::ApiKeyText;
+pub use dead_queue_pair::DeadQueuePair;
 pub use error::{Error, Kind, Result};
 pub use namespace_info::NamespaceInfo;
 pub use page::Page;

@@ -89,6 +89,12 @@ impl PermissionSet {
         self.0 & (1 << permission as u32) != 0
     }
 
+    /// Whether all of the others are among them.
+    #[must_use]
+    pub const fn contains_all(self, others: Self) -> bool {
+        others.0 & !self.0 == 0
+    }
+
     /// Those that are in either.
     #[must_use]
     pub const fn union(self, other: Self) -> Self {

@@ -46,6 +46,11 @@ pub enum Refusal {
     )]
     RoleBindingExists { namespace: String, user_id: String, role_id: String },
 
+    #[error(
+        "cannot remove the last administrator; first give another user role 'Admin' in '_system' and a key without scope"
+    )]
+    LastAdministrator,
+
     #[error("{field} is invalid; cannot be empty")]
     Empty { field: &'static str },
     #[error("{field} is invalid; cannot be greater than '{limit}' characters")]

@@ -8,6 +8,7 @@ mod call;
 mod clock;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod dead_queue_rule;
 mod engine;
 mod error;
 mod item;
@@ -23,6 +24,7 @@ pub mod store;
 mod undertaker;
 
 pub use clock::EngineClock;
+pub use dead_queue_rule::DeadQueueRule;
 pub use engine::{
     Backoff, Config, Engine, Limits, ListItems, NamedStore, PinnedPartition, Placement, UnknownStores,
 };

@@ -5,18 +5,19 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinSet;
 
 use crate::engine::Inner;
 use crate::queue::message::{Cold, Moved, PartitionMessage};
-use crate::{Item, ItemId, QueueName};
+use crate::{Item, ItemId, QueueInfo, QueueName};
 
 /// Dead items of one partition. Each partition has at most one move under way.
 #[derive(Debug)]
 pub(crate) struct Move {
+    pub(crate) from: Arc<QueueInfo>,
     pub(crate) to: QueueName,
     pub(crate) items: Vec<Item>,
     pub(crate) back: UnboundedSender<PartitionMessage>,
@@ -49,9 +50,9 @@ pub(crate) async fn run(engine: Weak<Inner>, mut moves: UnboundedReceiver<Move>)
 }
 
 async fn carry(engine: Weak<Inner>, handed: Move) {
-    let Move { to, items, back } = handed;
+    let Move { from, to, items, back } = handed;
     let mut answer = Answer { back, moved: failed(&to, Vec::new(), "the move was cut short") };
-    answer.moved = deliver(engine, &to, items).await;
+    answer.moved = deliver(engine, &from, &to, items).await;
 }
 
 /// Tells the partition what became of its move, however that ends: until it hears of it, it starts no other.
@@ -71,10 +72,13 @@ fn failed(to: &QueueName, arrived: Vec<ItemId>, error: &str) -> Moved {
     Moved { arrived, error: Some(format!("dead queue {to}: {error}")) }
 }
 
-async fn deliver(engine: Weak<Inner>, to: &QueueName, items: Vec<Item>) -> Moved {
+async fn deliver(engine: Weak<Inner>, from: &QueueInfo, to: &QueueName, items: Vec<Item>) -> Moved {
     let Some(engine) = engine.upgrade() else {
         return failed(to, Vec::new(), "the engine is gone");
     };
+    if let Some(reason) = engine.undeliverable(from, to).await {
+        return failed(to, Vec::new(), &reason);
+    }
     let queue = match engine.open(to).await {
         Ok(queue) => queue,
         Err(error) => return failed(to, Vec::new(), &error.to_string()),
@@ -115,7 +119,14 @@ fn partition_of(source_id: ItemId, partitions: NonZeroUsize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use leasehold_core::Timestamp;
+
     use super::*;
+    use crate::{Namespace, QueueChange};
+
+    const MINUTE: Duration = Duration::from_secs(60);
 
     #[test]
     fn items_spread_over_the_partitions_of_the_dead_queue() {
@@ -136,7 +147,24 @@ mod tests {
         let (moves, handed) = tokio::sync::mpsc::unbounded_channel();
         let undertaker = tokio::spawn(async move { run(Weak::new(), handed).await });
         let to: QueueName = "dead".parse().expect("a name");
-        moves.send(Move { to: to.clone(), items: Vec::new(), back: back.clone() }).expect("it takes it");
+        let from = Arc::new(QueueInfo {
+            name: "dying".parse().expect("a name"),
+            namespace: Namespace::default(),
+            options: QueueChange {
+                lease_timeout: MINUTE,
+                expire_timeout: MINUTE,
+                requested_partitions: 1,
+                ..QueueChange::default()
+            }
+            .create()
+            .expect("options"),
+            partitions: Vec::new(),
+            created_at: Timestamp::EPOCH,
+            updated_at: Timestamp::EPOCH,
+        });
+        moves
+            .send(Move { from, to: to.clone(), items: Vec::new(), back: back.clone() })
+            .expect("it takes it");
         assert!(
             matches!(mailbox.recv().await, Some(PartitionMessage::Moved(moved)) if moved.error.is_some())
         );

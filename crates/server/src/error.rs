@@ -163,6 +163,9 @@ pub enum Error {
     /// The store of users, keys and roles could not be opened.
     #[error(transparent)]
     Access(#[from] leasehold_access::StoreError),
+    /// An administrator could not be made.
+    #[error(transparent)]
+    Recover(leasehold_access::Error),
     /// The lock backend could not be opened.
     #[error(transparent)]
     Locks(#[from] leasehold_locks::Error),
@@ -211,6 +214,7 @@ impl Error {
             Error::Postgres(inner) => inner.code(),
             Error::Queues(inner) => inner.code(),
             Error::Access(inner) => inner.code(),
+            Error::Recover(inner) => inner.code(),
             Error::Locks(inner) => inner.code(),
             Error::Listen { .. } => "server.listen",
         }
@@ -247,6 +251,7 @@ impl Error {
             Error::Postgres(inner) => inner.class(),
             Error::Queues(inner) => inner.class(),
             Error::Access(inner) => inner.class(),
+            Error::Recover(inner) => inner.class(),
             Error::Locks(inner) => inner.class(),
             Error::Listen { source, .. } if source.kind() == io::ErrorKind::InvalidInput => Class::Rejected,
             Error::Listen { .. } => Class::Unavailable,

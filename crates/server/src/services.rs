@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use leasehold_access::{Access, Driver, Permission, Principal};
+use leasehold_access::{Access, DeadQueues, Driver, Permission, Principal};
 use leasehold_locks::backend::dsql::{self, DsqlBackend};
 use leasehold_locks::backend::embedded::EmbeddedBackend;
 use leasehold_locks::backend::memory::MemoryBackend;
@@ -12,7 +12,7 @@ use leasehold_locks::backend::postgres::{self, FusedBackend, FusedConfig, Option
 use leasehold_locks::backend::{BackendLocation, BackendOptions};
 use leasehold_locks::{LockBackend, Locks};
 use leasehold_queue::{
-    DEFAULT_NAMESPACE, Engine, Error, NamedStore, Namespace, QueueName, Refusal, UnknownStores,
+    DEFAULT_NAMESPACE, Engine, Error, NamedStore, Namespace, QueueInfo, QueueName, Refusal, UnknownStores,
 };
 use leasehold_txn::{Pool, Registry};
 
@@ -107,13 +107,15 @@ impl Services {
         if config.test_hooks.is_some() {
             engine_config.clock = leasehold_queue::EngineClock::new(Arc::new(test_clock.clone()));
         }
-        let engine = Engine::new(engine_config, records.queues()?, partitions);
         let access = match &config.queues.access {
             Some(location) => opened.open(location, None).await?,
             None => store.clone(),
         };
+        let access = access.access()?;
+        engine_config.dead_queue_rule = Some(Arc::new(DeadQueues::new(&access, config.auth)));
+        let engine = Engine::new(engine_config, records.queues()?, partitions);
         let access = Access::new(
-            access.access()?,
+            access,
             leasehold_access::Config {
                 driver: config.auth,
                 namespace_use: Arc::new(QueuesOf(engine.clone())),
@@ -170,6 +172,25 @@ impl Services {
             self.access.audit_denied(caller, permission, queue.as_str());
         }
         Ok(permitted?)
+    }
+
+    /// Returns the dead queue that is named for a queue in the namespace, if the caller may name it. A queue that does not
+    /// exist is none: the engine refuses it.
+    pub(crate) async fn permit_dead_queue(
+        &self,
+        caller: &Principal,
+        namespace: &Namespace,
+        queue: Option<&QueueInfo>,
+        dead_queue: Option<&QueueName>,
+    ) -> Result<Option<QueueInfo>, Reply> {
+        let Some(name) = dead_queue else { return Ok(None) };
+        let dead_queue = match self.engine.queue_info(name).await {
+            Ok(found) => found,
+            Err(Error::QueueNotFound { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        self.access.permit_dead_queue(caller, namespace, queue, &dead_queue).await?;
+        Ok(Some(dead_queue))
     }
 
     /// Whether the records of queues can be read now, wherever they are, the store answers, and what is made at the start was
@@ -269,7 +290,7 @@ impl Services {
             let created =
                 self.engine.create_placed_queue(name, Namespace::default(), change, &queue.placement).await;
             match created {
-                Ok(_) => return,
+                Ok(queue) => return self.permit_configured(&queue).await,
                 Err(Error::QueueExists { .. }) => return self.compare_placement(queue).await,
                 Err(error) if error.class() == leasehold_core::Class::Rejected => {
                     let queue = queue.name.as_str();
@@ -282,6 +303,20 @@ impl Services {
                     tokio::time::sleep(PREPARE_PAUSE).await;
                 }
             }
+        }
+    }
+
+    /// Permits the dead queue of a configured queue: the configuration may name any.
+    async fn permit_configured(&self, queue: &QueueInfo) {
+        let Some(name) = &queue.options.dead_queue else { return };
+        let Ok(dead_queue) = self.engine.queue_info(name).await else { return };
+        if let Err(error) = self.access.remember_dead_queue(queue, Some(&dead_queue)).await {
+            let chain = &error as &(dyn std::error::Error + 'static);
+            tracing::warn!(
+                code = error.code(),
+                error = chain,
+                "the dead queue of a configured queue is not permitted"
+            );
         }
     }
 

@@ -11,7 +11,7 @@ use tokio_postgres::types::ToSql;
 use crate::attempts::Ended;
 use crate::classify::{Failed, Phase};
 use crate::loan::Loan;
-use crate::{DatabaseError, Pool, Result};
+use crate::{DatabaseError, Pool, Result, Values};
 
 /// The values of a statement's `$1`, `$2`, ….
 pub type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
@@ -64,6 +64,14 @@ impl Transaction<'_> {
                 })
                 .await,
         )
+    }
+
+    /// As [`query`](Self::query), unprepared: for transactions that also run behind a pooler, which forgets what is prepared.
+    ///
+    /// # Errors
+    /// What the driver or the server said.
+    pub async fn query_typed(&self, sql: &str, values: Values<'_>) -> Result<Vec<Row>, DatabaseError> {
+        self.noted(self.loan.answer(self.loan.session().query_typed(sql, values)).await)
     }
 
     /// Runs a statement that has one row or none.

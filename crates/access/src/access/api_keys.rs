@@ -5,7 +5,7 @@ use leasehold_queue::DEFAULT_NAMESPACE;
 
 use super::fields::{no_nul, not_empty, not_longer};
 use super::{Access, audit};
-use crate::store::{ApiKeyAdded, Change};
+use crate::store::{ApiKeyAdded, Change, Withdrawn};
 use crate::{ApiKey, ApiKeyText, Error, Page, Permission, Principal, Refusal, Result, Tag};
 
 const NAME_BYTES_MAX: usize = 128;
@@ -51,7 +51,8 @@ pub struct CreatedApiKey {
 }
 
 impl Access {
-    /// Makes a key. Dropping the call leaves it made or not; if it is, nobody knows it, and it may be deleted.
+    /// Makes a key that opens nothing which its creator may not do. Dropping the call leaves it made or not; if it is,
+    /// nobody knows it, and it may be deleted.
     ///
     /// # Errors
     /// A field that is missing, too long or malformed, [`Error::Denied`], [`Error::UserNotFound`].
@@ -61,6 +62,7 @@ impl Access {
         self.permit(actor, DEFAULT_NAMESPACE, Permission::ApiKeyCreate, &request.user_id).await?;
         let no_user = || Error::UserNotFound { id: request.user_id.clone() };
         users.get(&request.user_id).await?.ok_or_else(no_user)?;
+        self.permit_api_key(actor, &request.user_id, &request.namespace_scope).await?;
         let tag = match tag {
             Some(tag) => tag,
             None => self.tag_of(&request.namespace_scope).await?.unwrap_or_default(),
@@ -100,15 +102,17 @@ impl Access {
     /// Deletes a key: from here on it is refused. Goes on when it is dropped.
     ///
     /// # Errors
-    /// [`Error::Denied`], [`Error::ApiKeyNotFound`].
+    /// [`Error::Denied`], [`Error::ApiKeyNotFound`], [`Refusal::LastAdministrator`].
     pub async fn delete_api_key(&self, actor: &Principal, id: &str) -> Result<()> {
         let store = self.api_keys()?.clone();
         self.permit(actor, DEFAULT_NAMESPACE, Permission::ApiKeyDelete, id).await?;
-        let (change, deleting) = (Change::ApiKey { id: id.to_owned() }, id.to_owned());
-        if !self.write("delete_api_key", change, async move { store.delete(&deleting).await }).await? {
-            return Err(Error::ApiKeyNotFound);
+        let (change, deleting, now) =
+            (Change::ApiKey { id: id.to_owned() }, id.to_owned(), self.0.clock.now());
+        match self.write("delete_api_key", change, async move { store.delete(&deleting, now).await }).await? {
+            Withdrawn::Done => audit::done(actor, Permission::ApiKeyDelete, id),
+            Withdrawn::Missing => return Err(Error::ApiKeyNotFound),
+            Withdrawn::LastAdministrator => return Err(Refusal::LastAdministrator.into()),
         }
-        audit::done(actor, Permission::ApiKeyDelete, id);
         Ok(())
     }
 

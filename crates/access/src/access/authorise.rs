@@ -3,18 +3,17 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use leasehold_queue::{DEFAULT_NAMESPACE, Namespace};
+use leasehold_queue::Namespace;
 
 use super::{Access, Driver, LOOKUP_TIMEOUT, audit, or_default};
+use crate::store::administration::BINDINGS_MAX;
 use crate::store::{Result as StoreResult, RoleBindingStore};
 use crate::{Error, Permission, PermissionSet, Principal, Result, StoreError};
 
-/// Bindings of one user in one namespace that count; more are not looked at.
-pub(super) const BINDINGS_MAX: usize = 100;
-
 impl Access {
-    /// Whether the principal may do this in the namespace; an empty name is `_system`. Says nothing about whether the
-    /// namespace exists. Dropping the call does no harm.
+    /// Whether the principal may do this in the namespace; an empty name is `_system`. A key that is scoped to a namespace
+    /// acts nowhere else, `_system` included. Says nothing about whether the namespace exists. Dropping the call does no
+    /// harm.
     ///
     /// # Errors
     /// [`Error::Denied`], or [`Error::CheckFailed`] if that could not be found out.
@@ -28,8 +27,7 @@ impl Access {
             return Ok(());
         }
         let namespace = or_default(namespace);
-        let everywhere = namespace == DEFAULT_NAMESPACE;
-        if !everywhere && principal.namespace_scope().is_some_and(|scope| scope != namespace) {
+        if principal.namespace_scope().is_some_and(|scope| scope != namespace) {
             return Err(Error::Denied);
         }
         self.ready().await.map_err(Error::CheckFailed)?;
@@ -96,7 +94,12 @@ impl Access {
         audit::denied(actor, action, object);
     }
 
-    async fn permissions(&self, principal: &Principal, namespace: Namespace) -> Result<PermissionSet> {
+    /// What the roles of the principal's user allow that are bound in the namespace itself.
+    pub(super) async fn permissions(
+        &self,
+        principal: &Principal,
+        namespace: Namespace,
+    ) -> Result<PermissionSet> {
         let store = self.binding_store()?;
         let user_id = principal.user_id();
         let read = || {

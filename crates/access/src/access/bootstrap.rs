@@ -8,8 +8,8 @@ use leasehold_queue::Namespace;
 use tokio::sync::Mutex;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::authorise::BINDINGS_MAX;
 use super::{Access, Driver};
+use crate::store::administration::BINDINGS_MAX;
 use crate::store::{Change, Result as StoreResult, RoleAdded, RoleBindingAdded, StoreError, UserAdded};
 use crate::{ANONYMOUS, Error, NamespaceInfo, Permission, Result, Role, RoleBinding, StandardRole, User};
 
@@ -68,6 +68,14 @@ impl Access {
     }
 
     async fn prepare(&self) -> StoreResult<()> {
+        match self.prepare_records().await? {
+            Some(admin_id) => self.open_door(admin_id).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Everything but the open door; the id of the role `Admin` where requests are judged by roles.
+    pub(super) async fn prepare_records(&self) -> StoreResult<Option<String>> {
         let created_at = self.0.clock.now();
         if let Some(namespaces) = &self.0.stores.namespaces {
             let system = NamespaceInfo {
@@ -79,7 +87,7 @@ impl Access {
             namespaces.add(&system).await?;
         }
         if self.0.driver == Driver::None {
-            return Ok(());
+            return Ok(None);
         }
         if let Some(users) = &self.0.stores.users {
             let anonymous = User {
@@ -94,15 +102,15 @@ impl Access {
                 return Err(unusable(format!("another user has the name '{ANONYMOUS}'")));
             }
         }
-        if self.0.stores.roles.is_some() {
-            let [admin, ..] = StandardRole::ALL;
-            let admin_id = self.standard_role(admin).await?;
-            for role in StandardRole::ALL.into_iter().skip(1) {
-                self.standard_role(role).await?;
-            }
-            self.open_door(admin_id).await?;
+        if self.0.stores.roles.is_none() {
+            return Ok(None);
         }
-        Ok(())
+        let [admin, ..] = StandardRole::ALL;
+        let admin_id = self.standard_role(admin).await?;
+        for role in StandardRole::ALL.into_iter().skip(1) {
+            self.standard_role(role).await?;
+        }
+        Ok(Some(admin_id))
     }
 
     /// Makes the role, or sets its permissions right; its id.
@@ -111,7 +119,7 @@ impl Access {
         let (namespace, permissions) = (Namespace::default(), standard.permissions());
         if let Some(found) = roles.get(&namespace, standard.name()).await? {
             if found.permissions != permissions {
-                roles.update(&found.id, &permissions).await?;
+                roles.update(&found.id, &permissions, self.0.clock.now()).await?;
             }
             return Ok(found.id);
         }

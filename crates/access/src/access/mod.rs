@@ -6,9 +6,12 @@ mod authenticate;
 mod authorise;
 mod bootstrap;
 mod caches;
+mod dead_queues;
 mod fields;
+mod grant;
 mod namespace_use;
 mod namespaces;
+mod recover;
 mod role_bindings;
 mod roles;
 mod users;
@@ -31,8 +34,10 @@ use crate::store::{
 use crate::{Error, Kind, Result, Stores};
 
 pub use self::api_keys::{ApiKeyRequest, CreatedApiKey};
+pub use self::dead_queues::DeadQueues;
 pub use self::namespace_use::{NamespaceUse, NoQueues};
 pub use self::namespaces::NamespaceRequest;
+pub use self::recover::Recovered;
 pub use self::role_bindings::RoleBindingRequest;
 pub use self::roles::RoleRequest;
 pub use self::users::UserRequest;

@@ -3,7 +3,7 @@
 use super::fields::{no_colon, not_empty};
 use super::roles::existing;
 use super::{Access, audit, or_default};
-use crate::store::{Change, RoleBindingAdded};
+use crate::store::{Change, RoleBindingAdded, Withdrawn};
 use crate::{Error, Page, Permission, Principal, Refusal, Result, RoleBinding};
 
 /// Which role is bound to whom.
@@ -18,7 +18,8 @@ pub struct RoleBindingRequest {
 }
 
 impl Access {
-    /// Gives a role to a user; it counts at once. The id of the binding. Goes on when it is dropped.
+    /// Gives a role to a user, of permissions that the caller has; it counts at once. The id of the binding. Goes on when
+    /// it is dropped.
     ///
     /// # Errors
     /// A field that is missing or malformed, a binding that is there, [`Error::Denied`], [`Error::RoleNotFound`],
@@ -39,6 +40,8 @@ impl Access {
         let role = self.role(&request.namespace, &request.role_name).await?;
         let no_user = || Error::UserNotFound { id: request.user_id.clone() };
         users.get(&request.user_id).await?.ok_or_else(no_user)?;
+        let action = Permission::RoleBindingCreate;
+        self.permit_role(actor, action, &request.namespace, &role.permissions, &request.user_id).await?;
         let id = self.id();
         let binding = RoleBinding {
             id: id.clone(),
@@ -49,7 +52,7 @@ impl Access {
         };
         let adding = async move { store.add(&binding).await };
         match self.write("create_role_binding", Change::Permissions, adding).await? {
-            RoleBindingAdded::Added => audit::done(actor, Permission::RoleBindingCreate, &id),
+            RoleBindingAdded::Added => audit::done(actor, action, &id),
             RoleBindingAdded::UserMissing => return Err(no_user()),
             RoleBindingAdded::RoleMissing => {
                 let (namespace, name) = (request.namespace.clone(), request.role_name.clone());
@@ -88,7 +91,8 @@ impl Access {
     /// Takes a role from a user, at once. Goes on when it is dropped.
     ///
     /// # Errors
-    /// A malformed user id, [`Error::Denied`], [`Error::RoleNotFound`], [`Error::RoleBindingNotFound`].
+    /// A malformed user id, [`Error::Denied`], [`Error::RoleNotFound`], [`Error::RoleBindingNotFound`],
+    /// [`Refusal::LastAdministrator`].
     pub async fn delete_role_binding(&self, actor: &Principal, request: &RoleBindingRequest) -> Result<()> {
         self.roles()?;
         let store = self.role_bindings()?.clone();
@@ -96,13 +100,18 @@ impl Access {
         let namespace = or_default(&request.namespace);
         self.permit(actor, namespace, Permission::RoleBindingDelete, &request.user_id).await?;
         let role = self.role(namespace, &request.role_name).await?;
-        let (role_id, user_id) = (role.id.clone(), request.user_id.clone());
-        let deleting = async move { store.delete(&role.namespace, &user_id, &role.id).await };
-        if !self.write("delete_role_binding", Change::Permissions, deleting).await? {
-            let (namespace, user_id) = (namespace.to_owned(), request.user_id.clone());
-            return Err(Error::RoleBindingNotFound { namespace, user_id, role_id });
+        let (role_id, user_id, now) = (role.id.clone(), request.user_id.clone(), self.0.clock.now());
+        let deleting = async move { store.delete(&role.namespace, &user_id, &role.id, now).await };
+        match self.write("delete_role_binding", Change::Permissions, deleting).await? {
+            Withdrawn::Done => {
+                audit::done(actor, Permission::RoleBindingDelete, format!("{}:{role_id}", request.user_id));
+            }
+            Withdrawn::Missing => {
+                let (namespace, user_id) = (namespace.to_owned(), request.user_id.clone());
+                return Err(Error::RoleBindingNotFound { namespace, user_id, role_id });
+            }
+            Withdrawn::LastAdministrator => return Err(Refusal::LastAdministrator.into()),
         }
-        audit::done(actor, Permission::RoleBindingDelete, format!("{}:{role_id}", request.user_id));
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use leasehold_queue::Namespace;
 
 use super::fields::{no_colon, no_nul, not_empty, not_longer};
 use super::{Access, audit, or_default};
-use crate::store::{Change, Deleted, RoleAdded};
+use crate::store::{Change, Deleted, RoleAdded, Withdrawn};
 use crate::{Error, Page, Permission, PermissionSet, Principal, Refusal, Result, Role, StandardRole};
 
 const NAME_BYTES_MAX: usize = 128;
@@ -37,7 +37,7 @@ impl RoleRequest {
 }
 
 impl Access {
-    /// Makes a role; its id. Dropping the call leaves it made or not.
+    /// Makes a role of permissions that its creator has; its id. Dropping the call leaves it made or not.
     ///
     /// # Errors
     /// A field that is missing, malformed or too long, an unknown permission, a standard or taken name,
@@ -52,7 +52,9 @@ impl Access {
         no_nul("name", &request.name)?;
         let permissions = request.permissions()?;
         // Before the namespace is looked up: who may not must not learn whether it exists.
-        self.permit(actor, &request.namespace, Permission::RoleCreate, &request.name).await?;
+        let action = Permission::RoleCreate;
+        self.permit(actor, &request.namespace, action, &request.name).await?;
+        self.permit_role(actor, action, &request.namespace, &permissions, &request.name).await?;
         not_standard(&request.name)?;
         self.bootstrap().await?;
         let no_namespace = || Error::NamespaceNotFound { name: request.namespace.clone() };
@@ -70,24 +72,28 @@ impl Access {
         Ok(role.id)
     }
 
-    /// Replaces the permissions of a role; they count at once. Goes on when it is dropped.
+    /// Replaces the permissions of a role by others that the caller has; they count at once. Goes on when it is dropped.
     ///
     /// # Errors
-    /// A missing field, an unknown permission, a standard role, [`Error::Denied`], [`Error::RoleNotFound`].
+    /// A missing field, an unknown permission, a standard role, [`Error::Denied`], [`Error::RoleNotFound`],
+    /// [`Refusal::LastAdministrator`].
     pub async fn update_role(&self, actor: &Principal, request: &RoleRequest) -> Result<()> {
         let store = self.roles()?.clone();
         not_empty("namespace", &request.namespace)?;
         not_empty("name", &request.name)?;
         let permissions = request.permissions()?;
-        self.permit(actor, &request.namespace, Permission::RoleUpdate, &request.name).await?;
+        let action = Permission::RoleUpdate;
+        self.permit(actor, &request.namespace, action, &request.name).await?;
+        self.permit_role(actor, action, &request.namespace, &permissions, &request.name).await?;
         let role = self.role(&request.namespace, &request.name).await?;
         not_standard(&request.name)?;
-        let id = role.id.clone();
-        let updating = async move { store.update(&id, &permissions).await };
-        if !self.write("update_role", Change::Permissions, updating).await? {
-            return Err(not_found(&request.namespace, &request.name));
+        let (id, now) = (role.id.clone(), self.0.clock.now());
+        let updating = async move { store.update(&id, &permissions, now).await };
+        match self.write("update_role", Change::Permissions, updating).await? {
+            Withdrawn::Done => audit::done(actor, action, &role.id),
+            Withdrawn::Missing => return Err(not_found(&request.namespace, &request.name)),
+            Withdrawn::LastAdministrator => return Err(Refusal::LastAdministrator.into()),
         }
-        audit::done(actor, Permission::RoleUpdate, &role.id);
         Ok(())
     }
 

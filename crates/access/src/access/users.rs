@@ -4,7 +4,7 @@ use leasehold_queue::DEFAULT_NAMESPACE;
 
 use super::fields::{no_nul, not_empty, not_longer};
 use super::{Access, audit};
-use crate::store::{Change, UserAdded};
+use crate::store::{Change, UserAdded, Withdrawn};
 use crate::{ANONYMOUS, Error, Page, Permission, Principal, Refusal, Result, User};
 
 const USERNAME_BYTES_MAX: usize = 128;
@@ -24,14 +24,18 @@ pub struct UserRequest {
 
 impl UserRequest {
     fn check(&self) -> Result<(), Refusal> {
-        not_longer("username", &self.username, USERNAME_BYTES_MAX)?;
-        not_empty("username", &self.username)?;
+        check_username(&self.username)?;
         not_longer("email", &self.email, EMAIL_BYTES_MAX)?;
         not_longer("external_id", &self.external_id, EXTERNAL_ID_BYTES_MAX)?;
-        no_nul("username", &self.username)?;
         no_nul("email", &self.email)?;
         no_nul("external_id", &self.external_id)
     }
+}
+
+pub(super) fn check_username(username: &str) -> Result<(), Refusal> {
+    not_longer("username", username, USERNAME_BYTES_MAX)?;
+    not_empty("username", username)?;
+    no_nul("username", username)
 }
 
 impl Access {
@@ -79,23 +83,22 @@ impl Access {
     /// Deletes a user with all keys and bindings: from here on its keys are refused. Goes on when it is dropped.
     ///
     /// # Errors
-    /// [`Error::Denied`], [`Error::UserNotFound`].
+    /// [`Error::Denied`], [`Error::UserNotFound`], [`Refusal::LastAdministrator`].
     pub async fn delete_user(&self, actor: &Principal, id: &str) -> Result<()> {
         let store = self.users()?.clone();
         self.role_bindings()?;
         self.api_keys()?;
         self.permit(actor, DEFAULT_NAMESPACE, Permission::UserDelete, id).await?;
         let id = id.to_owned();
-        let deleting = id.clone();
-        let deleted =
-            self.write("delete_user", Change::User { id: id.clone() }, async move {
-                store.delete(&deleting).await
-            })
-            .await?;
-        if !deleted {
-            return Err(Error::UserNotFound { id });
+        let (deleting, now) = (id.clone(), self.0.clock.now());
+        let deleted = self.write("delete_user", Change::User { id: id.clone() }, async move {
+            store.delete(&deleting, now).await
+        });
+        match deleted.await? {
+            Withdrawn::Done => audit::done(actor, Permission::UserDelete, &id),
+            Withdrawn::Missing => return Err(Error::UserNotFound { id }),
+            Withdrawn::LastAdministrator => return Err(Refusal::LastAdministrator.into()),
         }
-        audit::done(actor, Permission::UserDelete, &id);
         Ok(())
     }
 }

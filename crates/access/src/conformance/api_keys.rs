@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Store, TIME, api_key, user};
 use crate::ApiKey;
-use crate::store::ApiKeyAdded;
+use crate::store::{ApiKeyAdded, Withdrawn};
 
 async fn added(store: &Store, key: ApiKey) -> ApiKey {
     assert_eq!(store.api_keys().add(&key).await.expect("answers"), ApiKeyAdded::Added);
@@ -68,8 +68,8 @@ pub async fn keys_are_listed_by_id_of_one_user_or_all(store: &Store) {
 pub async fn deleted_key_is_gone(store: &Store) {
     let user = store.user("u1").await;
     let key = added(store, api_key("k1", &user)).await;
-    assert!(store.api_keys().delete("k1").await.expect("answers"));
-    assert!(!store.api_keys().delete("k1").await.expect("answers"));
+    assert_eq!(store.api_keys().delete("k1", TIME).await.expect("answers"), Withdrawn::Done);
+    assert_eq!(store.api_keys().delete("k1", TIME).await.expect("answers"), Withdrawn::Missing);
     assert_eq!(store.api_keys().get_by_hash(&key.hash).await.expect("answers"), None);
     assert!(store.api_keys().list(None, "", 9).await.expect("answers").is_empty());
     added(store, key).await;

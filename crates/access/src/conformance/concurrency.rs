@@ -4,8 +4,8 @@ use std::future::Future;
 
 use leasehold_queue::Namespace;
 
-use super::{Store, api_key, binding, namespace_info, role, user};
-use crate::store::{ApiKeyAdded, Deleted, RoleAdded, RoleBindingAdded, UserAdded};
+use super::{Store, TIME, api_key, binding, namespace_info, role, user};
+use crate::store::{ApiKeyAdded, Deleted, RoleAdded, RoleBindingAdded, UserAdded, Withdrawn};
 use crate::{ApiKey, NamespaceInfo, Role, RoleBinding, Stores, User};
 
 /// Contenders of one race.
@@ -173,10 +173,13 @@ pub async fn key_and_its_user_never_miss_each_other(store: &Store) {
         let (adder, deleter) = (store.harness.stores().await, store.harness.stores().await);
         let (added, deleted) = race(
             async move { adder.api_keys.expect("keeps them").add(&key).await.expect("answers") },
-            async move { deleter.users.expect("keeps them").delete(&gone).await.expect("answers") },
+            async move { deleter.users.expect("keeps them").delete(&gone, TIME).await.expect("answers") },
         )
         .await;
-        assert!(deleted && matches!(added, ApiKeyAdded::Added | ApiKeyAdded::UserMissing), "{added:?}");
+        assert!(
+            deleted == Withdrawn::Done && matches!(added, ApiKeyAdded::Added | ApiKeyAdded::UserMissing),
+            "{added:?}"
+        );
         assert_eq!(
             store.api_keys().get_by_hash(&hash).await.expect("answers"),
             None,

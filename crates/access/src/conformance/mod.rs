@@ -6,9 +6,12 @@
 //! Cases panic when the promise is broken: they are tests, and this module is only there with the feature
 //! `conformance`.
 
+pub mod administration;
 pub mod api_keys;
 pub mod bootstrap;
 pub mod concurrency;
+pub mod dead_queues;
+pub mod grants;
 pub mod namespaces;
 pub mod revocation;
 pub mod role_bindings;
@@ -23,7 +26,7 @@ use async_trait::async_trait;
 use leasehold_core::{ManualClock, Timestamp};
 use leasehold_queue::Namespace;
 
-use crate::store::{ApiKeyStore, NamespaceStore, RoleBindingStore, RoleStore, UserStore};
+use crate::store::{ApiKeyStore, DeadQueueStore, NamespaceStore, RoleBindingStore, RoleStore, UserStore};
 use crate::{
     Access, ApiKey, ApiKeyText, Config, Driver, NamespaceInfo, Permission, Role, RoleBinding, Stores, Tag,
     User,
@@ -101,6 +104,10 @@ impl Store {
         &**self.stores.roles.as_ref().expect("keeps roles")
     }
 
+    fn dead_queues(&self) -> &dyn DeadQueueStore {
+        &**self.stores.dead_queues.as_ref().expect("keeps permitted dead queues")
+    }
+
     fn role_bindings(&self) -> &dyn RoleBindingStore {
         &**self.stores.role_bindings.as_ref().expect("keeps bindings")
     }
@@ -130,6 +137,11 @@ impl Store {
         let added = self.roles().add(&role).await.expect("answers");
         assert_eq!(added, crate::store::RoleAdded::Added, "{id}");
         role
+    }
+
+    async fn unbind(&self, namespace: &Namespace, user_id: &str, role_id: &str) {
+        let unbound = self.role_bindings().delete(namespace, user_id, role_id, TIME).await;
+        assert_eq!(unbound.expect("answers"), crate::store::Withdrawn::Done, "{user_id} {role_id}");
     }
 
     async fn bind(&self, id: &str, user: &User, role: &Role) -> RoleBinding {
@@ -247,10 +259,20 @@ macro_rules! access_conformance {
             role_bindings: bindings_are_listed_by_namespace_and_user,
             role_bindings: permissions_are_those_of_bound_roles,
             role_bindings: user_is_bound_while_any_binding_is_there,
+            role_bindings: rights_are_those_of_all_namespaces,
             role_bindings: bindings_beyond_the_limit_do_not_count,
             role_bindings: marked_binding_is_added_once_for_good,
             role_bindings: refused_binding_sets_no_mark,
             role_bindings: binding_found_there_sets_the_mark,
+            administration: last_administrator_stays,
+            administration: administrator_beside_the_last_one_goes,
+            administration: key_that_is_scoped_or_expired_administers_nothing,
+            administration: last_key_stays_until_it_expires,
+            administration: administrators_who_remove_each_other_leave_one,
+            administration: lost_administration_is_recovered,
+            grants: nobody_gives_a_right_that_it_does_not_hold,
+            dead_queues: permitted_pair_is_known_by_both_beginnings,
+            dead_queues: later_pair_replaces_the_former,
             bootstrap: standard_roles_keep_their_ids_and_get_their_permissions_back,
             bootstrap: door_opens_once_and_stays_closed,
             bootstrap: door_stays_closed_when_the_anonymous_user_was_deleted,

@@ -1,7 +1,7 @@
 //! Bindings are kept by id, and give what their roles allow.
 
-use super::{Store, binding, namespace, role, user};
-use crate::store::RoleBindingAdded;
+use super::{Store, TIME, binding, namespace, role, user};
+use crate::store::{RoleBindingAdded, Withdrawn};
 use crate::{Permission, PermissionSet, RoleBinding};
 
 /// By what it binds.
@@ -11,11 +11,12 @@ pub async fn binding_is_listed_and_deleted(store: &Store) {
     let bound = store.bind("b1", &user, &role).await;
     assert_eq!(store.role_bindings().list(&name, None, "", 9).await.expect("answers"), [bound]);
     for (space, user_id, role_id) in [("other", "u1", "r1"), ("orders", "u2", "r1"), ("orders", "u1", "r2")] {
-        let deleted = store.role_bindings().delete(&namespace(space), user_id, role_id).await;
-        assert!(!deleted.expect("answers"), "{space} {user_id} {role_id}");
+        let deleted = store.role_bindings().delete(&namespace(space), user_id, role_id, TIME).await;
+        assert_eq!(deleted.expect("answers"), Withdrawn::Missing, "{space} {user_id} {role_id}");
     }
-    assert!(store.role_bindings().delete(&name, "u1", "r1").await.expect("answers"));
-    assert!(!store.role_bindings().delete(&name, "u1", "r1").await.expect("answers"));
+    store.unbind(&name, "u1", "r1").await;
+    let again = store.role_bindings().delete(&name, "u1", "r1", TIME).await;
+    assert_eq!(again.expect("answers"), Withdrawn::Missing);
     assert!(store.role_bindings().list(&name, None, "", 9).await.expect("answers").is_empty());
 }
 
@@ -26,7 +27,7 @@ pub async fn user_has_a_role_once(store: &Store) {
     let first = store.bind("b1", &user, &role).await;
     let again = RoleBinding { id: "b2".to_owned(), ..first };
     assert_eq!(store.role_bindings().add(&again).await.expect("answers"), RoleBindingAdded::Exists);
-    assert!(store.role_bindings().delete(&name, "u1", "r1").await.expect("answers"));
+    store.unbind(&name, "u1", "r1").await;
     assert_eq!(store.role_bindings().add(&again).await.expect("answers"), RoleBindingAdded::Added);
 }
 
@@ -75,9 +76,9 @@ pub async fn permissions_are_those_of_bound_roles(store: &Store) {
     let of_user = async || store.role_bindings().permissions_of("u1", &one, 100).await.expect("answers");
     let both = [Permission::QueueLease, Permission::QueueRetry, Permission::QueueProduce];
     assert_eq!(of_user().await, both.iter().collect());
-    assert!(store.roles().update("r1", &[]).await.expect("answers"));
+    assert_eq!(store.roles().update("r1", &[], TIME).await.expect("answers"), Withdrawn::Done);
     assert_eq!(of_user().await, [Permission::QueueRetry, Permission::QueueProduce].iter().collect());
-    assert!(store.role_bindings().delete(&one, "u1", "r2").await.expect("answers"));
+    store.unbind(&one, "u1", "r2").await;
     assert_eq!(of_user().await, PermissionSet::EMPTY);
 }
 
@@ -101,6 +102,28 @@ pub async fn user_is_bound_while_any_binding_is_there(store: &Store) {
     assert!(store.users().delete("u10").await.expect("answers"));
     assert!(!bound("u10").await, "deleted with its user");
     assert!(!bound("a\0b").await);
+}
+
+/// Of all namespaces, and of no other user; a role without permissions is no right.
+pub async fn rights_are_those_of_all_namespaces(store: &Store) {
+    let (one, other) = (store.namespace("one").await, store.namespace("other").await);
+    let empty = store.namespace("empty").await;
+    let (user, stranger) = (store.user("u1").await, store.user("u2").await);
+    let lease = store.role("r1", &one, &[Permission::QueueLease]).await;
+    let retry = store.role("r2", &one, &[Permission::QueueRetry]).await;
+    let clear = store.role("r3", &other, &[Permission::QueueClear]).await;
+    let nothing = store.role("r4", &empty, &[]).await;
+    for (id, role) in [("b1", &lease), ("b2", &retry), ("b3", &clear), ("b4", &nothing)] {
+        store.bind(id, &user, role).await;
+    }
+    store.bind("b5", &stranger, &clear).await;
+    let expected = [
+        (one, [Permission::QueueLease, Permission::QueueRetry].iter().collect()),
+        (other, [Permission::QueueClear].iter().collect()),
+    ];
+    assert_eq!(store.role_bindings().rights_of("u1").await.expect("answers"), expected.into());
+    assert!(store.role_bindings().rights_of("u").await.expect("answers").is_empty());
+    assert!(store.role_bindings().rights_of("u\0").await.expect("answers").is_empty());
 }
 
 /// Those with the first ids count.
@@ -129,7 +152,7 @@ pub async fn marked_binding_is_added_once_for_good(store: &Store) {
     };
     assert_eq!(once("mark", "b1").await, Some(RoleBindingAdded::Added));
     assert_eq!(once("mark", "b2").await, None);
-    assert!(store.role_bindings().delete(&name, "u1", "r1").await.expect("answers"));
+    store.unbind(&name, "u1", "r1").await;
     assert_eq!(once("mark", "b3").await, None);
     assert!(store.role_bindings().list(&name, None, "", 9).await.expect("answers").is_empty());
     assert_eq!(once("other mark", "b4").await, Some(RoleBindingAdded::Added));
@@ -154,6 +177,6 @@ pub async fn binding_found_there_sets_the_mark(store: &Store) {
     let once =
         async || store.role_bindings().add_once("mark", &binding("b2", &user, &role)).await.expect("answers");
     assert_eq!(once().await, Some(RoleBindingAdded::Exists));
-    assert!(store.role_bindings().delete(&name, "u1", "r1").await.expect("answers"));
+    store.unbind(&name, "u1", "r1").await;
     assert_eq!(once().await, None);
 }

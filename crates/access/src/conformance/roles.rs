@@ -1,7 +1,7 @@
 //! Roles are kept by id and found by name.
 
-use super::{HOSTILE, Store, namespace, role};
-use crate::store::{Deleted, RoleAdded};
+use super::{HOSTILE, Store, TIME, namespace, role};
+use crate::store::{Deleted, RoleAdded, Withdrawn};
 use crate::{Permission, Role};
 
 const SOME: [Permission; 3] = [Permission::QueueRetry, Permission::QueueLease, Permission::ApiKeyList];
@@ -50,10 +50,11 @@ pub async fn role_needs_its_namespace(store: &Store) {
 pub async fn update_replaces_permissions_only(store: &Store) {
     let name = store.namespace("orders").await;
     let first = store.role("r1", &name, &SOME).await;
-    assert!(store.roles().update("r1", &[Permission::QueueClear]).await.expect("answers"));
+    let updated = store.roles().update("r1", &[Permission::QueueClear], TIME).await;
+    assert_eq!(updated.expect("answers"), Withdrawn::Done);
     let found = store.roles().get(&name, &first.name).await.expect("answers");
     assert_eq!(found, Some(Role { permissions: vec![Permission::QueueClear], ..first }));
-    assert!(!store.roles().update("r2", &SOME).await.expect("answers"));
+    assert_eq!(store.roles().update("r2", &SOME, TIME).await.expect("answers"), Withdrawn::Missing);
 }
 
 /// From the pivot on, by id.
@@ -79,7 +80,7 @@ pub async fn bound_role_stays(store: &Store) {
     store.bind("b1", &user, &role).await;
     assert_eq!(store.roles().delete("r1").await.expect("answers"), Deleted::InUse);
     assert_eq!(store.roles().get(&name, &role.name).await.expect("answers"), Some(role.clone()));
-    assert!(store.role_bindings().delete(&name, "u1", "r1").await.expect("answers"));
+    store.unbind(&name, "u1", "r1").await;
     assert_eq!(store.roles().delete("r1").await.expect("answers"), Deleted::Deleted);
     assert_eq!(store.roles().delete("r1").await.expect("answers"), Deleted::Missing);
     assert_eq!(store.roles().add(&role).await.expect("answers"), RoleAdded::Added, "its name is free again");

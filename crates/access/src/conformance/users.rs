@@ -1,7 +1,7 @@
 //! Users are kept by id, and what is theirs goes with them.
 
-use super::{HOSTILE, Store, api_key, namespace, user};
-use crate::store::{ApiKeyAdded, UserAdded};
+use super::{HOSTILE, Store, TIME, api_key, namespace, user};
+use crate::store::{ApiKeyAdded, UserAdded, Withdrawn};
 use crate::{Permission, PermissionSet, User};
 
 /// Every field.
@@ -19,7 +19,7 @@ pub async fn id_and_name_of_a_user_are_unique(store: &Store) {
     let same_name = User { id: "u2".to_owned(), ..first.clone() };
     assert_eq!(store.users().add(&same_name).await.expect("answers"), UserAdded::UsernameTaken);
     assert_eq!(store.users().list("", 9).await.expect("answers"), [first]);
-    assert!(store.users().delete("u1").await.expect("answers"));
+    assert_eq!(store.users().delete("u1", TIME).await.expect("answers"), Withdrawn::Done);
     assert_eq!(
         store.users().add(&same_name).await.expect("answers"),
         UserAdded::Added,
@@ -54,8 +54,8 @@ pub async fn keys_and_bindings_go_with_their_user(store: &Store) {
     store.bind("b1", &gone, &role).await;
     store.bind("b2", &stays, &role).await;
 
-    assert!(store.users().delete("gone").await.expect("answers"));
-    assert!(!store.users().delete("gone").await.expect("answers"));
+    assert_eq!(store.users().delete("gone", TIME).await.expect("answers"), Withdrawn::Done);
+    assert_eq!(store.users().delete("gone", TIME).await.expect("answers"), Withdrawn::Missing);
     let keys = store.api_keys().list(None, "", 9).await.expect("answers");
     assert_eq!(keys.iter().map(|key| key.id.as_str()).collect::<Vec<_>>(), ["k1"]);
     assert!(store.api_keys().get_by_hash(&keys[0].hash).await.expect("answers").is_some());
@@ -86,13 +86,14 @@ pub async fn hostile_usernames_do_not_meet(store: &Store) {
 pub async fn nul_is_found_nowhere(store: &Store) {
     let name = namespace("a");
     assert_eq!(store.users().get("a\0b").await.expect("answers"), None);
-    assert!(!store.users().delete("a\0b").await.expect("answers"));
-    assert!(!store.api_keys().delete("a\0b").await.expect("answers"));
+    assert_eq!(store.users().delete("a\0b", TIME).await.expect("answers"), Withdrawn::Missing);
+    assert_eq!(store.api_keys().delete("a\0b", TIME).await.expect("answers"), Withdrawn::Missing);
     assert!(store.api_keys().list(Some("a\0b"), "a\0", 9).await.expect("answers").is_empty());
     assert_eq!(store.roles().get(&name, "x\0").await.expect("answers"), None);
     assert!(store.roles().list(&name, "\0", 9).await.expect("answers").is_empty());
     assert!(store.role_bindings().list(&name, Some("\0"), "", 9).await.expect("answers").is_empty());
-    assert!(!store.role_bindings().delete(&name, "a\0b", "r").await.expect("answers"));
+    let unbound = store.role_bindings().delete(&name, "a\0b", "r", TIME).await;
+    assert_eq!(unbound.expect("answers"), Withdrawn::Missing);
     let permissions = store.role_bindings().permissions_of("a\0b", &name, 9).await.expect("answers");
     assert_eq!(permissions, PermissionSet::EMPTY);
 }

@@ -1,9 +1,10 @@
-//! Where namespaces, users, keys, roles and bindings are kept: the least a store must do.
+//! Where namespaces, users, keys, roles, bindings and permitted dead queues are kept: the least a store must do.
 //!
-//! One store keeps all five kinds, because a write of one is conditional on another: a binding is added only while its
+//! One store keeps all kinds, because a write of one is conditional on another: a binding is added only while its
 //! role and its user are there, a namespace goes only while no role is in it. Such a condition is judged in the step
 //! that writes. Lists are in byte order of their keys and start at the pivot, or at the next key if it is not there.
 
+pub(crate) mod administration;
 #[cfg(feature = "dsql")]
 pub mod dsql;
 #[cfg(feature = "embedded")]
@@ -14,16 +15,19 @@ mod outcome;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use leasehold_core::Timestamp;
-use leasehold_queue::Namespace;
+use leasehold_queue::{Namespace, QueueName};
 
-use crate::{ApiKey, ApiKeyHash, NamespaceInfo, Permission, PermissionSet, Role, RoleBinding, Tag, User};
+use crate::{
+    ApiKey, ApiKeyHash, DeadQueuePair, NamespaceInfo, Permission, PermissionSet, Role, RoleBinding, Tag, User,
+};
 
 pub use error::{Cause, Result, StoreError};
-pub use outcome::{ApiKeyAdded, Deleted, RoleAdded, RoleBindingAdded, UserAdded};
+pub use outcome::{ApiKeyAdded, Deleted, RoleAdded, RoleBindingAdded, UserAdded, Withdrawn};
 
 /// The records of namespaces, by name.
 #[async_trait]
@@ -59,8 +63,9 @@ pub trait UserStore: Send + Sync + 'static {
     /// Records from the pivot on.
     async fn list(&self, pivot: &str, limit: usize) -> Result<Vec<User>>;
 
-    /// Removes a record, and with it, in the same step, all keys and bindings of the user; false if there is none.
-    async fn delete(&self, id: &str) -> Result<bool>;
+    /// Removes a record, and with it, in the same step, all keys and bindings of the user. `now` judges the expiry of
+    /// keys, here as in every call that answers [`Withdrawn`].
+    async fn delete(&self, id: &str, now: Timestamp) -> Result<Withdrawn>;
 }
 
 /// The records of keys, by id.
@@ -75,8 +80,8 @@ pub trait ApiKeyStore: Send + Sync + 'static {
     /// Records from the pivot on, of one user or all.
     async fn list(&self, user_id: Option<&str>, pivot: &str, limit: usize) -> Result<Vec<ApiKey>>;
 
-    /// Removes a record; false if there is none.
-    async fn delete(&self, id: &str) -> Result<bool>;
+    /// Removes a record.
+    async fn delete(&self, id: &str, now: Timestamp) -> Result<Withdrawn>;
 
     /// Notes that the key was used, unless a later use is noted; fine if it is gone.
     async fn update_last_used(&self, id: &str, used_at: Timestamp) -> Result<()>;
@@ -91,8 +96,8 @@ pub trait RoleStore: Send + Sync + 'static {
     /// Adds a record whose id and name are free, in a namespace that is there.
     async fn add(&self, role: &Role) -> Result<RoleAdded>;
 
-    /// Replaces the permissions; false if there is no record.
-    async fn update(&self, id: &str, permissions: &[Permission]) -> Result<bool>;
+    /// Replaces the permissions.
+    async fn update(&self, id: &str, permissions: &[Permission], now: Timestamp) -> Result<Withdrawn>;
 
     /// Records of a namespace from the pivot on.
     async fn list(&self, namespace: &Namespace, pivot: &str, limit: usize) -> Result<Vec<Role>>;
@@ -120,8 +125,14 @@ pub trait RoleBindingStore: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<RoleBinding>>;
 
-    /// Removes the binding of the user to the role; false if there is none.
-    async fn delete(&self, namespace: &Namespace, user_id: &str, role_id: &str) -> Result<bool>;
+    /// Removes the binding of the user to the role.
+    async fn delete(
+        &self,
+        namespace: &Namespace,
+        user_id: &str,
+        role_id: &str,
+        now: Timestamp,
+    ) -> Result<Withdrawn>;
 
     /// What the roles allow that are bound to the user in the namespace: those of the first bindings, up to the limit.
     async fn permissions_of(
@@ -133,6 +144,22 @@ pub trait RoleBindingStore: Send + Sync + 'static {
 
     /// Whether any role is bound to the user, in whatever namespace.
     async fn is_bound(&self, user_id: &str) -> Result<bool>;
+
+    /// What all roles allow that are bound to the user, by namespace; none without a permission.
+    async fn rights_of(&self, user_id: &str) -> Result<BTreeMap<Namespace, PermissionSet>>;
+}
+
+/// Which queue may send its dead items to a queue of another namespace.
+#[async_trait]
+pub trait DeadQueueStore: Send + Sync + 'static {
+    /// Remembers the pair, in place of what is remembered of a queue of this name.
+    async fn permit(&self, pair: &DeadQueuePair) -> Result<()>;
+
+    /// Whether exactly this pair is remembered.
+    async fn is_permitted(&self, pair: &DeadQueuePair) -> Result<bool>;
+
+    /// Forgets what is remembered of a queue of this name; fine if that is nothing.
+    async fn forget(&self, queue: &QueueName) -> Result<()>;
 }
 
 /// What changed in the store, perhaps by the hand of another server.
@@ -175,6 +202,8 @@ pub struct Stores {
     pub roles: Option<Arc<dyn RoleStore>>,
     /// Bindings.
     pub role_bindings: Option<Arc<dyn RoleBindingStore>>,
+    /// Permitted dead queues.
+    pub dead_queues: Option<Arc<dyn DeadQueueStore>>,
     /// What others change, if others can.
     pub changes: Option<Arc<dyn ChangeFeed>>,
 }
@@ -189,14 +218,15 @@ impl Stores {
     /// One store for all kinds, that nobody else writes.
     pub fn of<S>(store: Arc<S>) -> Self
     where
-        S: NamespaceStore + UserStore + ApiKeyStore + RoleStore + RoleBindingStore,
+        S: NamespaceStore + UserStore + ApiKeyStore + RoleStore + RoleBindingStore + DeadQueueStore,
     {
         Self {
             namespaces: Some(store.clone()),
             users: Some(store.clone()),
             api_keys: Some(store.clone()),
             roles: Some(store.clone()),
-            role_bindings: Some(store),
+            role_bindings: Some(store.clone()),
+            dead_queues: Some(store),
             changes: None,
         }
     }

@@ -48,6 +48,17 @@ pub enum RoleBindingAdded {
     UserMissing,
 }
 
+/// What became of a write that takes rights away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Withdrawn {
+    /// It is done.
+    Done,
+    /// There was no such record.
+    Missing,
+    /// Nothing was done: the store has an administrator, and afterwards it would have none.
+    LastAdministrator,
+}
+
 /// What became of a record that others may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deleted {

@@ -10,3 +10,4 @@ mod lists;
 mod matrix;
 mod not_configured;
 mod probe;
+mod reach;

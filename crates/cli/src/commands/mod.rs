@@ -1,3 +1,4 @@
+mod access;
 mod apikey;
 mod bench;
 mod binding;
@@ -44,6 +45,7 @@ pub(crate) enum Command {
     Apikey(apikey::Apikey),
     Role(role::Role),
     Binding(binding::Binding),
+    Access(access::Access),
     Schema(schema::Schema),
     State(state::State),
     Bench(bench::Bench),
@@ -100,6 +102,7 @@ pub(crate) fn run(command: Command) -> Ended {
         Command::Apikey(apikey) => apikey.run(),
         Command::Role(role) => role.run(),
         Command::Binding(binding) => binding.run(),
+        Command::Access(access) => access.run(),
         Command::Schema(schema) => schema.run(),
         Command::State(state) => state.run(),
         Command::Bench(bench) => bench.run(),

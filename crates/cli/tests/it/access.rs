@@ -177,3 +177,40 @@ fn everything_the_api_has_about_access_can_be_done() {
         assert!(guarded.run(&[noun, "list"]).ok().out.lines().count() > 1, "{noun} has a table");
     }
 }
+
+#[test]
+fn lost_administration_is_recovered_in_the_store_itself() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let config = folder.path().join("config.yaml");
+    fs::write(&config, "auth-backend:\n  driver: internal\n").expect("writes");
+    let store = folder.path().join("data");
+    let (config, store) = (config.to_str().expect("is text"), store.to_str().expect("is text"));
+    let recover = |store: &str, more: &[&str]| {
+        let arguments = [&["access", "recover", "--store", store][..], more].concat();
+        Ran::from(leasehold(folder.path()).args(arguments).output().expect("runs"))
+    };
+    assert_eq!(recover(store, &[]).code, 2, "there is no store yet");
+    assert_eq!(recover("memory:", &[]).code, 2);
+
+    let server = Server::start_on(store, &["--config", config]);
+    let refused = server.run(&["binding", "delete", "Admin", "anonymous"]);
+    assert!(refused.code == 2 && refused.err.contains("last administrator"), "{refused:?}");
+    let user = server.json(&["user", "create", "ada"])["id"].as_str().expect("has an id").to_owned();
+    server.json(&["binding", "create", "Admin", &user]);
+    server.json(&["apikey", "create", &user]);
+    server.json(&["binding", "delete", "Admin", "anonymous"]);
+    let in_use = recover(store, &[]);
+    assert_eq!(in_use.code, 4, "{in_use:?}");
+    assert!(in_use.err.contains("stop that process") && in_use.out.is_empty(), "{in_use:?}");
+    drop(server);
+
+    // The key that was made above is lost.
+    let recovered = recover(store, &["--user", "ada", "--json"]).ok().json();
+    assert_eq!(recovered["user_id"], user.as_str());
+    let key = recovered["key"].as_str().expect("is shown once");
+    let server = Server::start_on(store, &["--config", config]);
+    assert_eq!(server.run(&["user", "list"]).code, 2, "the door is still shut");
+    let listed = server.command(&["user", "list", "--json"]).env("LEASEHOLD_API_KEY", key).output();
+    let listed = Ran::from(listed.expect("runs")).ok();
+    assert!(listed.out.contains(&user) && !listed.out.contains(key), "{listed:?}");
+}

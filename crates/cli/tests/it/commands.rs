@@ -212,6 +212,8 @@ fn every_command_that_takes_json_prints_json() {
     run.told("doctor", &[0, 7, 8]);
     fs::write(format!("{home}/server.yaml"), "store: \"memory:\"\n").expect("writes");
     run.json(&format!("config check {home}/server.yaml"));
+    drop(leasehold_embedded::Store::open(format!("{home}/store")).expect("makes a store"));
+    run.json(&format!("access recover --store {home}/store"));
     run.json("schema print");
     run.json("schema print --face state");
     run.json("schema fence-guard");

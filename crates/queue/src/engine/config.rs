@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::Store;
 use crate::clock::EngineClock;
+use crate::{DeadQueueRule, Store};
 
 /// How much one request may carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +51,8 @@ pub struct Config {
     pub answers_bytes_max: usize,
     /// What a record means whose partition is on a store of a name that nobody knows.
     pub unknown_stores: UnknownStores,
+    /// Says whose dead items may go where; none lets a queue name any other.
+    pub dead_queue_rule: Option<Arc<dyn DeadQueueRule>>,
     /// How long the store may take for one call.
     pub storage_timeout: Duration,
     /// How long the store may take to open a partition, which may mean reading all of it.
@@ -73,6 +75,7 @@ impl Default for Config {
             requests_max: 1_024,
             waiting_max: 10_000,
             unknown_stores: UnknownStores::Refused,
+            dead_queue_rule: None,
             waiting_bytes_max: 256 << 20,
             write_bytes_max: 4 << 20,
             list_bytes_max: 64 << 20,

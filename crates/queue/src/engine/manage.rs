@@ -284,6 +284,26 @@ impl Inner {
         }
     }
 
+    /// Returns why items that die in `queue` may not be moved to the dead queue, as it is stored now.
+    pub(crate) async fn undeliverable(&self, queue: &QueueInfo, dead_queue: &QueueName) -> Option<String> {
+        let rule = self.config.dead_queue_rule.as_ref()?;
+        let dead_queue = match self.record(dead_queue).await {
+            Ok(dead_queue) => dead_queue,
+            Err(error) => return Some(error.to_string()),
+        };
+        let asked = rule.may_deliver(queue, &dead_queue);
+        match tokio::time::timeout(self.config.storage_timeout, asked).await {
+            Ok(Ok(true)) => None,
+            Ok(Ok(false)) => Some(
+                "it is in another namespace, and was not named for this queue by a caller who may produce there; update \
+                 the queue to name it again"
+                    .to_owned(),
+            ),
+            Ok(Err(error)) => Some(error.to_string()),
+            Err(elapsed) => Some(elapsed.to_string()),
+        }
+    }
+
     /// The name that records of another server, such as Querator, have for our only store. That server looks for new
     /// partitions by the same name. Read once.
     async fn given_store_name(&self) -> Result<Option<&String>> {

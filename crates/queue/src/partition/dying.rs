@@ -93,7 +93,7 @@ impl Partition {
             }
             if let Some(back) = self.links.myself.upgrade() {
                 self.dying.is_moving = true;
-                self.links.undertaker.send(Move { to: dead_queue, items, back });
+                self.links.undertaker.send(Move { from: self.info.clone(), to: dead_queue, items, back });
             }
             return;
         }

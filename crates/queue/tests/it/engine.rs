@@ -1,12 +1,15 @@
 //! What is about the engine alone, whatever the store.
 
+use std::error::Error as StdError;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use leasehold_queue::store::memory::{MemoryQueues, MemoryStore};
 use leasehold_queue::{
-    Config, Engine, Error, NamedStore, Namespace, NewItem, ProduceRequest, QueueChange, QueueName,
-    QueueStore, Store, UnknownStores,
+    Backoff, Config, DeadQueueRule, Engine, Error, LeaseRequest, NamedStore, Namespace, NewItem,
+    ProduceRequest, QueueChange, QueueInfo, QueueName, QueueStore, RetryItem, RetryRequest, Store,
+    UnknownStores,
 };
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -91,6 +94,66 @@ async fn new_partitions_have_the_name_that_records_give_to_the_only_store() {
     assert_eq!(created_over(over("theirs", UnknownStores::Refused), "b").await, "theirs");
     assert_eq!(created_over(over("ours", UnknownStores::First), "c").await, "theirs");
     assert_eq!(created_over(over("ours", UnknownStores::Refused), "d").await, "ours");
+}
+
+/// Lets items go once it is told to.
+#[derive(Debug, Default)]
+struct Gate(AtomicBool);
+
+#[async_trait::async_trait]
+impl DeadQueueRule for Gate {
+    async fn may_deliver(
+        &self,
+        queue: &QueueInfo,
+        dead_queue: &QueueInfo,
+    ) -> Result<bool, Box<dyn StdError + Send + Sync>> {
+        assert_eq!((queue.name.as_str(), dead_queue.name.as_str()), ("q", "dead"));
+        Ok(self.0.load(Ordering::SeqCst))
+    }
+}
+
+#[tokio::test]
+async fn dead_items_stay_until_they_may_be_delivered() {
+    let gate = Arc::new(Gate::default());
+    let backoff = Backoff { first: Duration::from_millis(1), longest: Duration::from_millis(10) };
+    let config = Config { dead_queue_rule: Some(gate.clone()), backoff, ..Config::default() };
+    let store = Arc::new(MemoryStore::new());
+    let stores = vec![NamedStore { name: "memory".to_owned(), affinity: 1.0, store }];
+    let engine = Engine::new(config, Arc::new(MemoryQueues::default()), stores);
+    let name = |queue: &str| -> QueueName { queue.parse().expect("a name") };
+    create(&engine, &name("dead")).await;
+    create(&engine, &name("q")).await;
+    let change = QueueChange { dead_queue: Some(name("dead")), ..QueueChange::default() };
+    engine.update_queue(&name("q"), change).await.expect("updates");
+    let items = vec![NewItem::default()];
+    engine.produce(ProduceRequest { queue: name("q"), timeout: PATIENCE, items }).await.expect("is stored");
+    let lease = |queue: &str| LeaseRequest {
+        queue: name(queue),
+        client_id: "c".to_owned(),
+        batch_size: 1,
+        timeout: PATIENCE,
+        lease_timeout: None,
+    };
+    let id = engine.lease(lease("q")).await.expect("leases").items[0].id;
+    let items = vec![RetryItem { id: id.into(), retry_at: None, dead: true }];
+    engine.retry(RetryRequest { queue: name("q"), partition: 0, items }).await.expect("dies");
+    let told = async {
+        loop {
+            let overview = engine.overview().await;
+            let errors =
+                overview.iter().flat_map(|queue| &queue.partitions).filter_map(|one| one.last_error.as_ref());
+            if errors.into_iter().any(|error| error.message.contains("it is in another namespace")) {
+                break overview;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    let overview = tokio::time::timeout(PATIENCE, told).await.expect("the queue says why");
+    let in_dead =
+        overview.iter().filter(|queue| queue.name == name("dead")).flat_map(|queue| &queue.partitions);
+    assert_eq!(in_dead.map(|one| one.counts.ready).sum::<u64>(), 0, "{overview:?}");
+    gate.0.store(true, Ordering::SeqCst);
+    engine.lease(lease("dead")).await.expect("arrives at the next try");
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use leasehold_access::Driver;
 use prost::Message;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::wire::{Running, config, with_key};
 
@@ -23,9 +23,26 @@ async fn user(server: &Running, name: &str, namespace: &str, permissions: &[&str
     key["key"].as_str().expect("a key").to_owned()
 }
 
-async fn close_the_door(server: &Running) {
+/// An administrator's key; requests without a key may do nothing from here on.
+async fn close_the_door(server: &Running) -> String {
+    let root = administrator(server, "root").await.1;
     let binding = json!({"namespace": "_system", "role_name": "Admin", "user_id": "anonymous"});
     server.done("/v1/rolebindings.delete", binding).await;
+    root
+}
+
+/// The id and the key of one that may do everything.
+async fn administrator(server: &Running, name: &str) -> (String, String) {
+    let id = server.done("/v1/users.create", json!({"username": name})).await["id"].clone();
+    let binding = json!({"namespace": "_system", "role_name": "Admin", "user_id": id});
+    server.done("/v1/rolebindings.create", binding).await;
+    let key = server.done("/v1/apikeys.create", json!({"user_id": id, "name": "k"})).await;
+    let text = |value: &Value| value.as_str().expect("text").to_owned();
+    (text(&id), text(&key["key"]))
+}
+
+async fn status(server: &Running, key: &str, path: &str, body: Value) -> u16 {
+    with_key(server, key, path, body).await.status
 }
 
 #[tokio::test]
@@ -143,4 +160,156 @@ async fn end_of_a_key_that_cannot_be_shown_is_refused() {
     assert_eq!(create(253_402_300_799).await.status, 200, "the last second");
     let listed = server.done("/v1/apikeys.list", json!({})).await;
     assert_eq!(listed["items"][0]["expires_at"], "9999-12-31T23:59:59Z");
+}
+
+#[tokio::test]
+async fn rights_make_no_more_rights() {
+    let server = server().await;
+    server.done("/v1/namespaces.create", json!({"name": "orders"})).await;
+    let (root, _) = administrator(&server, "ann").await;
+    let owner = server.done("/v1/users.create", json!({"username": "owner"})).await["id"].clone();
+    let binding =
+        |role: &str, user: &Value| json!({"namespace": "_system", "role_name": role, "user_id": user});
+    server.done("/v1/rolebindings.create", binding("NamespaceOwner", &owner)).await;
+    let created = server.done("/v1/apikeys.create", json!({"user_id": owner})).await;
+    let owner_key = created["key"].as_str().expect("a key").to_owned();
+    let issuer = user(&server, "issuer", "_system", &["apikey.create", "queue.lease"]).await;
+    let in_orders = json!({"user_id": owner, "namespace_scope": "orders"});
+    let scoped =
+        server.done("/v1/apikeys.create", in_orders).await["key"].as_str().expect("a key").to_owned();
+    close_the_door(&server).await;
+
+    let role = |name: &str, permissions: &[&str]| json!({"namespace": "_system", "name": name, "permissions": permissions});
+    for (key, path, body, expected) in [
+        (&owner_key, "/v1/rolebindings.create", binding("Admin", &owner), 403),
+        (&owner_key, "/v1/roles.create", role("r", &["user.create"]), 403),
+        (&owner_key, "/v1/roles.create", role("r", &["queue.lease"]), 200),
+        (&owner_key, "/v1/roles.update", role("r", &["queue.lease", "apikey.create"]), 403),
+        (&owner_key, "/v1/roles.update", role("r", &["queue.clear"]), 200),
+        (&owner_key, "/v1/rolebindings.create", binding("r", &owner), 200),
+        (&issuer, "/v1/apikeys.create", json!({"user_id": root}), 403),
+        (&issuer, "/v1/apikeys.create", json!({"user_id": owner, "namespace_scope": "orders"}), 403),
+        (&scoped, "/v1/queues.list", json!({"namespace": "orders"}), 200),
+        (&scoped, "/v1/queues.list", json!({}), 403),
+        (&scoped, "/v1/roles.list", json!({"namespace": "_system"}), 403),
+        (&scoped, "/v1/roles.create", role("s", &["queue.lease"]), 403),
+    ] {
+        let answer = with_key(&server, key, path, body.clone()).await;
+        assert_eq!(answer.status, expected, "{path} {body}: {answer:?}");
+        if expected == 403 {
+            assert_eq!(answer.message(), "access denied");
+        }
+    }
+}
+
+#[tokio::test]
+async fn last_administrator_cannot_be_removed() {
+    let server = server().await;
+    let door = || json!({"namespace": "_system", "role_name": "Admin", "user_id": "anonymous"});
+    let words = "cannot remove the last administrator; first give another user role 'Admin' in '_system' and a key \
+                 without scope";
+    let refused = server.refused("/v1/rolebindings.delete", door()).await;
+    assert_eq!(refused, (400, words.to_owned()), "nobody else could open it again");
+    assert_eq!(server.refused("/v1/users.delete", json!({"id": "anonymous"})).await.0, 400);
+
+    let (root, key) = administrator(&server, "root").await;
+    assert_eq!(status(&server, &key, "/v1/rolebindings.delete", door()).await, 200);
+    let keys = with_key(&server, &key, "/v1/apikeys.list", json!({})).await.json();
+    let binding = json!({"namespace": "_system", "role_name": "Admin", "user_id": root});
+    for (path, body) in [
+        ("/v1/rolebindings.delete", binding.clone()),
+        ("/v1/users.delete", json!({"id": root})),
+        ("/v1/apikeys.delete", json!({"id": keys["items"][0]["id"]})),
+    ] {
+        let answer = with_key(&server, &key, path, body).await;
+        assert_eq!((answer.status, answer.message().as_str()), (400, words), "{path}");
+    }
+    let other = with_key(&server, &key, "/v1/apikeys.create", json!({"user_id": root})).await;
+    assert_eq!(other.status, 200, "{other:?}");
+    assert_eq!(status(&server, &key, "/v1/apikeys.delete", json!({"id": keys["items"][0]["id"]})).await, 200);
+}
+
+fn dying(name: &str, namespace: &str, dead_queue: &str) -> Value {
+    json!({
+        "queue_name": name, "namespace": namespace, "dead_queue": dead_queue, "lease_timeout": "1m",
+        "expire_timeout": "1h", "requested_partitions": 1,
+    })
+}
+
+/// Leases an item and declares it dead.
+async fn bury_one(server: &Running, key: &str, queue: &str) {
+    let items = json!({"queue_name": queue, "request_timeout": "5s", "items": [{"utf8": "x"}]});
+    assert_eq!(status(server, key, "/v1/queue.produce", items).await, 200);
+    let lease = json!({"queue_name": queue, "client_id": "c", "batch_size": 1, "request_timeout": "5s"});
+    let leased = with_key(server, key, "/v1/queue.lease", lease).await.json();
+    let dead = json!({"queue_name": queue, "items": [{"id": leased["items"][0]["id"], "dead": true}]});
+    assert_eq!(status(server, key, "/v1/queue.retry", dead).await, 200);
+}
+
+async fn leased_from(server: &Running, key: &str, queue: &str) -> usize {
+    let lease = json!({"queue_name": queue, "client_id": "c", "batch_size": 9, "request_timeout": "20s"});
+    let leased = with_key(server, key, "/v1/queue.lease", lease).await.json();
+    leased["items"].as_array().map_or(0, Vec::len)
+}
+
+#[tokio::test]
+async fn dead_queue_is_of_the_namespace_or_one_that_its_namer_may_produce_to() {
+    let server = server().await;
+    for namespace in ["mine", "theirs"] {
+        server.done("/v1/namespaces.create", json!({"name": namespace})).await;
+    }
+    server.done("/v1/queues.create", dying("own-dead", "mine", "")).await;
+    server.done("/v1/queues.create", dying("their-dead", "theirs", "")).await;
+    let permissions =
+        ["queue.create", "queue.update", "queue.delete", "queue.produce", "queue.lease", "queue.retry"];
+    let tenant = user(&server, "tenant", "mine", &permissions).await;
+    let root = close_the_door(&server).await;
+    let create = async |key: &str, name: &str, dead: &str| {
+        status(&server, key, "/v1/queues.create", dying(name, "mine", dead)).await
+    };
+    let update = async |key: &str, name: &str, dead: &str| {
+        status(&server, key, "/v1/queues.update", json!({"queue_name": name, "dead_queue": dead})).await
+    };
+    assert_eq!(create(&tenant, "a", "their-dead").await, 403);
+    assert_eq!(create(&tenant, "a", "none").await, 400, "as for everybody");
+    assert_eq!(create(&tenant, "a", "own-dead").await, 200);
+    assert_eq!(update(&tenant, "a", "their-dead").await, 403);
+    bury_one(&server, &tenant, "a").await;
+    assert_eq!(leased_from(&server, &root, "own-dead").await, 1);
+
+    // Named by one who may, it is the dead queue of this queue, and its owner may go on with it.
+    assert_eq!(update(&root, "a", "their-dead").await, 200);
+    assert_eq!(update(&tenant, "a", "their-dead").await, 200);
+    bury_one(&server, &tenant, "a").await;
+    assert_eq!(leased_from(&server, &root, "their-dead").await, 1);
+    // Not of another queue of the same name.
+    assert_eq!(status(&server, &tenant, "/v1/queues.delete", json!({"queue_name": "a"})).await, 200);
+    assert_eq!(create(&tenant, "a", "their-dead").await, 403);
+    // Nor once it was let go.
+    assert_eq!(create(&root, "a", "their-dead").await, 200);
+    assert_eq!(update(&root, "a", "").await, 200);
+    assert_eq!(update(&tenant, "a", "their-dead").await, 403);
+}
+
+#[tokio::test]
+async fn permitted_dead_queue_that_is_created_again_gets_nothing() {
+    let server = server().await;
+    for namespace in ["mine", "theirs"] {
+        server.done("/v1/namespaces.create", json!({"name": namespace})).await;
+    }
+    server.done("/v1/queues.create", dying("dead", "theirs", "")).await;
+    server.done("/v1/queues.create", dying("a", "mine", "dead")).await;
+    let root = close_the_door(&server).await;
+    bury_one(&server, &root, "a").await;
+    assert_eq!(leased_from(&server, &root, "dead").await, 1);
+
+    assert_eq!(status(&server, &root, "/v1/queues.delete", json!({"queue_name": "dead"})).await, 200);
+    assert_eq!(status(&server, &root, "/v1/queues.create", dying("dead", "theirs", "")).await, 200);
+    bury_one(&server, &root, "a").await;
+    let lease = json!({"queue_name": "dead", "client_id": "c", "batch_size": 1, "request_timeout": "200ms"});
+    assert_eq!(status(&server, &root, "/v1/queue.lease", lease).await, 454, "nothing arrives");
+    // Named again, it gets what waits.
+    let named = json!({"queue_name": "a", "dead_queue": "dead"});
+    assert_eq!(status(&server, &root, "/v1/queues.update", named).await, 200);
+    assert_eq!(leased_from(&server, &root, "dead").await, 1);
 }

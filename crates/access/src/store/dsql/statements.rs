@@ -7,7 +7,7 @@ use super::super::postgres::statements::Statements;
 pub(super) const SCHEMA_STATE: &str = include_str!("sql/schema_state.sql");
 pub(super) const VERSIONS: &str = include_str!("sql/versions.sql");
 /// Each in a transaction of its own.
-pub(super) const SCHEMA_TABLES: [&str; 7] = [
+pub(super) const SCHEMA_TABLES: [&str; 8] = [
     include_str!("sql/schema_namespaces.sql"),
     include_str!("sql/schema_users.sql"),
     include_str!("sql/schema_api_keys.sql"),
@@ -15,6 +15,7 @@ pub(super) const SCHEMA_TABLES: [&str; 7] = [
     include_str!("sql/schema_role_bindings.sql"),
     include_str!("sql/schema_access_marks.sql"),
     include_str!("sql/schema_access_versions.sql"),
+    include_str!("sql/schema_dead_queues.sql"),
 ];
 /// Each in a transaction of its own; each answers with the job that builds it.
 pub(super) const SCHEMA_INDEXES: [&str; 3] = [
@@ -122,4 +123,7 @@ pub(super) static DSQL: Statements = Statements {
         answer: 1,
     },
     role_binding_permissions: include_str!("sql/role_binding_permissions.sql"),
+    role_binding_rights: include_str!("sql/role_binding_rights.sql"),
+    system_roles: include_str!("sql/system_roles.sql"),
+    withdraw: include_str!("sql/withdraw.sql"),
 };

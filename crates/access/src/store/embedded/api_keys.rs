@@ -1,9 +1,11 @@
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use leasehold_core::Timestamp;
 use redb::{Error, ReadableTable, TableDefinition, WriteTransaction};
 
 use super::{EmbeddedStore, page, users};
-use crate::store::{ApiKeyAdded, ApiKeyStore, Result};
+use crate::store::{ApiKeyAdded, ApiKeyStore, Result, Withdrawn};
 use crate::{ApiKey, ApiKeyHash};
 
 /// User, scope, name, prefix, hash, end, last use, beginning.
@@ -63,6 +65,21 @@ pub(super) fn delete_of_user(write: &WriteTransaction, user_id: &str) -> Result<
     Ok(())
 }
 
+/// When the keys of these users end that are scoped to no namespace.
+pub(super) fn unscoped_expiries(
+    write: &WriteTransaction,
+    users: &BTreeSet<String>,
+) -> Result<Vec<Option<Timestamp>>, Error> {
+    if users.is_empty() {
+        return Ok(Vec::new());
+    }
+    page(&write.open_table(API_KEYS)?, "", usize::MAX, |_, record| {
+        let (user_id, scope, .., expires_at, _, _) = record;
+        let counts = scope.is_none() && users.contains(user_id);
+        Ok(counts.then(|| expires_at.map(Timestamp::from_micros)))
+    })
+}
+
 #[async_trait]
 impl ApiKeyStore for EmbeddedStore {
     async fn get_by_hash(&self, hash: &ApiKeyHash) -> Result<Option<ApiKey>> {
@@ -107,9 +124,9 @@ impl ApiKeyStore for EmbeddedStore {
         .await
     }
 
-    async fn delete(&self, id: &str) -> Result<bool> {
+    async fn delete(&self, id: &str, now: Timestamp) -> Result<Withdrawn> {
         let id = id.to_owned();
-        self.write("delete_api_key", move |write| remove(write, &id)).await
+        self.withdraw("delete_api_key", now, move |write| remove(write, &id)).await
     }
 
     async fn update_last_used(&self, id: &str, used_at: Timestamp) -> Result<()> {

@@ -1,17 +1,19 @@
 //! Everything in the embedded store: durable, in a folder that this process owns.
 
 mod api_keys;
+mod dead_queues;
 mod namespaces;
 mod role_bindings;
 mod roles;
 mod users;
 
-use leasehold_core::Class;
+use leasehold_core::{Class, Timestamp};
 use leasehold_embedded::{Store, Written};
 use leasehold_queue::Namespace;
 use redb::{Error, ReadTransaction, ReadableTable, WriteTransaction};
 
-use super::{Result, StoreError};
+use super::administration::administrators;
+use super::{Result, StoreError, Withdrawn};
 
 /// A store in a folder.
 #[derive(Clone, Debug)]
@@ -51,6 +53,33 @@ impl EmbeddedStore {
         let written = self.store.write(move |transaction| decide(transaction).map(Written::Changed)).await;
         written.map_err(|error| failed(operation, error))
     }
+
+    /// Takes rights away by a change that says whether it found what it changes. Dropping the call may or may not stop
+    /// it.
+    async fn withdraw(
+        &self,
+        operation: &'static str,
+        now: Timestamp,
+        mut change: impl FnMut(&WriteTransaction) -> Result<bool, Error> + Send + 'static,
+    ) -> Result<Withdrawn> {
+        let written = self.store.write(move |transaction| {
+            let was_administered = is_administered(transaction, now)?;
+            if !change(transaction)? {
+                return Ok(Written::Undo(Withdrawn::Missing));
+            }
+            if was_administered && !is_administered(transaction, now)? {
+                return Ok(Written::Undo(Withdrawn::LastAdministrator));
+            }
+            Ok(Written::Changed(Withdrawn::Done))
+        });
+        written.await.map_err(|error| failed(operation, error))
+    }
+}
+
+fn is_administered(write: &WriteTransaction, now: Timestamp) -> Result<bool, Error> {
+    let administrators = administrators(role_bindings::of_system(write)?);
+    let expiries = api_keys::unscoped_expiries(write, &administrators)?;
+    Ok(super::administration::is_administered(&administrators, expiries, now))
 }
 
 /// Makes the tables, so that reading never finds one missing.
@@ -66,6 +95,7 @@ fn create_tables(store: &Store) -> Result<(), leasehold_embedded::Error> {
         transaction.open_table(role_bindings::ROLE_BINDINGS)?;
         transaction.open_table(role_bindings::ROLE_BINDING_IDS)?;
         transaction.open_table(role_bindings::MARKS)?;
+        transaction.open_table(dead_queues::DEAD_QUEUES)?;
         Ok(Written::Changed(()))
     })
 }

@@ -1,10 +1,13 @@
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use leasehold_core::Timestamp;
 use leasehold_queue::Namespace;
 use redb::{Error, ReadableTable, TableDefinition, WriteTransaction};
 
 use super::{EmbeddedStore, namespace, page, roles, users};
-use crate::store::{Result, RoleBindingAdded, RoleBindingStore};
+use crate::store::administration::SystemRole;
+use crate::store::{Result, RoleBindingAdded, RoleBindingStore, Withdrawn};
 use crate::{Permission, PermissionSet, RoleBinding};
 
 /// Namespace, user, role, beginning.
@@ -72,6 +75,22 @@ pub(super) fn has_role(write: &WriteTransaction, role_id: &str) -> Result<bool, 
     Ok(!page(&write.open_table(ROLE_BINDINGS)?, "", 1, of_role)?.is_empty())
 }
 
+/// The roles that users have in `_system`.
+pub(super) fn of_system(write: &WriteTransaction) -> Result<Vec<SystemRole>, Error> {
+    let (system, roles) = (Namespace::default(), write.open_table(roles::ROLES)?);
+    page(&write.open_table(ROLE_BINDINGS)?, "", usize::MAX, |id, (space, user_id, role_id, _)| {
+        if space != system.as_str() {
+            return Ok(None);
+        }
+        let role = roles.get(role_id)?;
+        Ok(role.map(|role| SystemRole {
+            binding_id: id.to_owned(),
+            user_id: user_id.to_owned(),
+            permissions: roles::permissions(role.value().2).iter().collect(),
+        }))
+    })
+}
+
 #[async_trait]
 impl RoleBindingStore for EmbeddedStore {
     async fn add(&self, binding: &RoleBinding) -> Result<RoleBindingAdded> {
@@ -113,9 +132,15 @@ impl RoleBindingStore for EmbeddedStore {
         .await
     }
 
-    async fn delete(&self, namespace: &Namespace, user_id: &str, role_id: &str) -> Result<bool> {
+    async fn delete(
+        &self,
+        namespace: &Namespace,
+        user_id: &str,
+        role_id: &str,
+        now: Timestamp,
+    ) -> Result<Withdrawn> {
         let (namespace, user_id, role_id) = (namespace.clone(), user_id.to_owned(), role_id.to_owned());
-        self.write("delete_role_binding", move |write| {
+        self.withdraw("delete_role_binding", now, move |write| {
             remove(write, (&user_id, namespace.as_str(), &role_id))
         })
         .await
@@ -159,6 +184,29 @@ impl RoleBindingStore for EmbeddedStore {
             let ids = read.open_table(ROLE_BINDING_IDS)?;
             let first = ids.range((user_id.as_str(), "", "")..)?.next().transpose()?;
             Ok(first.is_some_and(|(key, _)| key.value().0 == user_id))
+        })
+        .await
+    }
+
+    async fn rights_of(&self, user_id: &str) -> Result<BTreeMap<Namespace, PermissionSet>> {
+        let user_id = user_id.to_owned();
+        self.read("rights_of", move |read| {
+            let (ids, roles) = (read.open_table(ROLE_BINDING_IDS)?, read.open_table(roles::ROLES)?);
+            let mut rights: BTreeMap<Namespace, PermissionSet> = BTreeMap::new();
+            for entry in ids.range((user_id.as_str(), "", "")..)? {
+                let (key, _) = entry?;
+                let (user, space, role_id) = key.value();
+                if user != user_id {
+                    break;
+                }
+                let Some(role) = roles.get(role_id)? else { continue };
+                let permissions = roles::permissions(role.value().2);
+                if !permissions.is_empty() {
+                    let held = rights.entry(namespace(space)?).or_default();
+                    *held = held.union(permissions.iter().collect());
+                }
+            }
+            Ok(rights)
         })
         .await
     }

@@ -4,7 +4,7 @@ use leasehold_queue::Namespace;
 use redb::{Error, ReadableTable, TableDefinition};
 
 use super::{EmbeddedStore, namespace, namespaces, page, role_bindings};
-use crate::store::{Deleted, Result, RoleAdded, RoleStore};
+use crate::store::{Deleted, Result, RoleAdded, RoleStore, Withdrawn};
 use crate::{Permission, Role};
 
 /// Namespace, name, permissions between spaces, beginning.
@@ -68,9 +68,9 @@ impl RoleStore for EmbeddedStore {
         .await
     }
 
-    async fn update(&self, id: &str, permissions: &[Permission]) -> Result<bool> {
+    async fn update(&self, id: &str, permissions: &[Permission], now: Timestamp) -> Result<Withdrawn> {
         let (id, permissions) = (id.to_owned(), permissions.to_vec());
-        self.write("update_role", move |write| {
+        self.withdraw("update_role", now, move |write| {
             let mut roles = write.open_table(ROLES)?;
             let found = roles.get(id.as_str())?.map(|found| decode(&id, found.value())).transpose()?;
             let Some(role) = found else { return Ok(false) };

@@ -1,10 +1,10 @@
 use async_trait::async_trait;
 use leasehold_core::Timestamp;
-use redb::{Error, ReadableTable, TableDefinition};
+use redb::{ReadableTable, TableDefinition};
 
 use super::{EmbeddedStore, api_keys, page, role_bindings};
 use crate::User;
-use crate::store::{Result, UserAdded, UserStore};
+use crate::store::{Result, UserAdded, UserStore, Withdrawn};
 
 /// Name, external id, email, beginning, last change.
 type Record<'a> = (&'a str, &'a str, &'a str, i64, i64);
@@ -62,12 +62,12 @@ impl UserStore for EmbeddedStore {
         .await
     }
 
-    async fn delete(&self, id: &str) -> Result<bool> {
+    async fn delete(&self, id: &str, now: Timestamp) -> Result<Withdrawn> {
         let id = id.to_owned();
-        self.write("delete_user", move |write| {
+        self.withdraw("delete_user", now, move |write| {
             let mut users = write.open_table(USERS)?;
             let Some(username) = users.remove(id.as_str())?.map(|found| found.value().0.to_owned()) else {
-                return Ok::<_, Error>(false);
+                return Ok(false);
             };
             write.open_table(USER_IDS)?.remove(username.as_str())?;
             api_keys::delete_of_user(write, &id)?;

@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use leasehold_core::Timestamp;
 
 use super::{MemoryStore, page};
-use crate::store::{ApiKeyAdded, ApiKeyStore, Result};
+use crate::store::{ApiKeyAdded, ApiKeyStore, Result, Withdrawn};
 use crate::{ApiKey, ApiKeyHash};
 
 #[async_trait]
@@ -33,11 +33,11 @@ impl ApiKeyStore for MemoryStore {
         Ok(page(&self.tables.read().api_keys, pivot, limit, wanted))
     }
 
-    async fn delete(&self, id: &str) -> Result<bool> {
-        let mut tables = self.tables.write();
-        let Some(key) = tables.api_keys.remove(id) else { return Ok(false) };
-        tables.api_key_ids.remove(&key.hash);
-        Ok(true)
+    async fn delete(&self, id: &str, now: Timestamp) -> Result<Withdrawn> {
+        Ok(self.withdraw(now, |tables| {
+            let Some(key) = tables.api_keys.remove(id) else { return false };
+            tables.api_key_ids.remove(&key.hash).is_some()
+        }))
     }
 
     async fn update_last_used(&self, id: &str, used_at: Timestamp) -> Result<()> {

@@ -1,8 +1,11 @@
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
+use leasehold_core::Timestamp;
 use leasehold_queue::Namespace;
 
 use super::{MemoryStore, Tables, page};
-use crate::store::{Result, RoleBindingAdded, RoleBindingStore};
+use crate::store::{Result, RoleBindingAdded, RoleBindingStore, Withdrawn};
 use crate::{PermissionSet, RoleBinding};
 
 #[async_trait]
@@ -36,13 +39,20 @@ impl RoleBindingStore for MemoryStore {
         Ok(page(&self.tables.read().role_bindings, pivot, limit, wanted))
     }
 
-    async fn delete(&self, namespace: &Namespace, user_id: &str, role_id: &str) -> Result<bool> {
-        let mut tables = self.tables.write();
-        let before = tables.role_bindings.len();
-        tables.role_bindings.retain(|_, binding| {
-            binding.namespace != *namespace || binding.user_id != user_id || binding.role_id != role_id
-        });
-        Ok(tables.role_bindings.len() < before)
+    async fn delete(
+        &self,
+        namespace: &Namespace,
+        user_id: &str,
+        role_id: &str,
+        now: Timestamp,
+    ) -> Result<Withdrawn> {
+        Ok(self.withdraw(now, |tables| {
+            let before = tables.role_bindings.len();
+            tables.role_bindings.retain(|_, binding| {
+                binding.namespace != *namespace || binding.user_id != user_id || binding.role_id != role_id
+            });
+            tables.role_bindings.len() < before
+        }))
     }
 
     async fn permissions_of(
@@ -60,6 +70,20 @@ impl RoleBindingStore for MemoryStore {
 
     async fn is_bound(&self, user_id: &str) -> Result<bool> {
         Ok(self.tables.read().role_bindings.values().any(|binding| binding.user_id == user_id))
+    }
+
+    async fn rights_of(&self, user_id: &str) -> Result<BTreeMap<Namespace, PermissionSet>> {
+        let tables = self.tables.read();
+        let bound = tables.role_bindings.values().filter(|binding| binding.user_id == user_id);
+        let mut rights: BTreeMap<Namespace, PermissionSet> = BTreeMap::new();
+        for binding in bound {
+            let role = tables.roles.get(&binding.role_id).filter(|role| !role.permissions.is_empty());
+            if let Some(role) = role {
+                let held = rights.entry(binding.namespace.clone()).or_default();
+                *held = held.union(role.permissions.iter().collect());
+            }
+        }
+        Ok(rights)
     }
 }
 

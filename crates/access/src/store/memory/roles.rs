@@ -1,8 +1,9 @@
 use async_trait::async_trait;
+use leasehold_core::Timestamp;
 use leasehold_queue::Namespace;
 
 use super::{MemoryStore, page};
-use crate::store::{Deleted, Result, RoleAdded, RoleStore};
+use crate::store::{Deleted, Result, RoleAdded, RoleStore, Withdrawn};
 use crate::{Permission, Role};
 
 #[async_trait]
@@ -28,10 +29,11 @@ impl RoleStore for MemoryStore {
         Ok(RoleAdded::Added)
     }
 
-    async fn update(&self, id: &str, permissions: &[Permission]) -> Result<bool> {
-        let mut tables = self.tables.write();
-        let found = tables.roles.get_mut(id);
-        Ok(found.map(|role| role.permissions = permissions.to_vec()).is_some())
+    async fn update(&self, id: &str, permissions: &[Permission], now: Timestamp) -> Result<Withdrawn> {
+        Ok(self.withdraw(now, |tables| {
+            let found = tables.roles.get_mut(id);
+            found.map(|role| role.permissions = permissions.to_vec()).is_some()
+        }))
     }
 
     async fn list(&self, namespace: &Namespace, pivot: &str, limit: usize) -> Result<Vec<Role>> {

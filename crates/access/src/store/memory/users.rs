@@ -1,8 +1,9 @@
 use async_trait::async_trait;
+use leasehold_core::Timestamp;
 
 use super::{MemoryStore, page};
 use crate::User;
-use crate::store::{Result, UserAdded, UserStore};
+use crate::store::{Result, UserAdded, UserStore, Withdrawn};
 
 #[async_trait]
 impl UserStore for MemoryStore {
@@ -26,12 +27,12 @@ impl UserStore for MemoryStore {
         Ok(page(&self.tables.read().users, pivot, limit, |_| true))
     }
 
-    async fn delete(&self, id: &str) -> Result<bool> {
-        let mut tables = self.tables.write();
-        tables.api_keys.retain(|_, key| key.user_id != id);
-        let tables = &mut *tables;
-        tables.api_key_ids.retain(|_, key_id| tables.api_keys.contains_key(key_id));
-        tables.role_bindings.retain(|_, binding| binding.user_id != id);
-        Ok(tables.users.remove(id).is_some())
+    async fn delete(&self, id: &str, now: Timestamp) -> Result<Withdrawn> {
+        Ok(self.withdraw(now, |tables| {
+            tables.api_keys.retain(|_, key| key.user_id != id);
+            tables.api_key_ids.retain(|_, key_id| tables.api_keys.contains_key(key_id));
+            tables.role_bindings.retain(|_, binding| binding.user_id != id);
+            tables.users.remove(id).is_some()
+        }))
     }
 }

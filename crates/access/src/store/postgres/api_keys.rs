@@ -7,7 +7,7 @@ use leasehold_txn::tokio_postgres::types::Type;
 use super::script::Script;
 use super::time::{from_postgres, to_postgres};
 use super::{PostgresStore, column, is_nowhere, limit, pivot, unusable};
-use crate::store::{ApiKeyAdded, ApiKeyStore, Result};
+use crate::store::{ApiKeyAdded, ApiKeyStore, Result, Withdrawn};
 use crate::{ApiKey, ApiKeyHash};
 
 const GET: Operation = Operation::new("access.api_key.get");
@@ -79,12 +79,13 @@ impl ApiKeyStore for PostgresStore {
         rows?.iter().map(decode).collect()
     }
 
-    async fn delete(&self, id: &str) -> Result<bool> {
+    async fn delete(&self, id: &str, now: Timestamp) -> Result<Withdrawn> {
         if is_nowhere(id) {
-            return Ok(false);
+            return Ok(Withdrawn::Missing);
         }
-        let deleted = self.write(DELETE, &self.statements.api_key_delete, &[(&id, Type::TEXT)]).await;
-        Ok(!deleted.map_err(|error| error.into_error(DELETE))?.is_empty())
+        let script = &self.statements.api_key_delete;
+        let (withdrawn, _) = self.withdraw(DELETE, script, &[(&id, Type::TEXT)], now).await?;
+        Ok(withdrawn)
     }
 
     async fn update_last_used(&self, id: &str, used_at: Timestamp) -> Result<()> {

@@ -5,6 +5,7 @@
 
 mod api_keys;
 mod changes;
+mod dead_queues;
 pub(in crate::store) mod dialect;
 mod errors;
 mod namespaces;
@@ -15,6 +16,7 @@ pub(in crate::store) mod script;
 pub(in crate::store) mod statements;
 mod time;
 mod users;
+mod withdraw;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,20 +1,24 @@
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
+use leasehold_core::Timestamp;
 use leasehold_queue::Namespace;
-use leasehold_txn::Operation;
 use leasehold_txn::tokio_postgres::Row;
 use leasehold_txn::tokio_postgres::types::Type;
+use leasehold_txn::{Operation, Values};
 
 use super::errors::Unwritten;
-use super::namespaces;
 use super::time::{from_postgres, to_postgres};
 use super::{PostgresStore, column, is_nowhere, limit, pivot};
-use crate::store::{Result, RoleBindingAdded, RoleBindingStore};
+use super::{namespaces, roles};
+use crate::store::{Result, RoleBindingAdded, RoleBindingStore, Withdrawn};
 use crate::{Permission, PermissionSet, RoleBinding};
 
 const ADD: Operation = Operation::new("access.role_binding.add");
 const LIST: Operation = Operation::new("access.role_binding.list");
 const DELETE: Operation = Operation::new("access.role_binding.delete");
 const OF_USER: Operation = Operation::new("access.role_binding.of_user");
+const RIGHTS: Operation = Operation::new("access.role_binding.rights");
 const PERMISSIONS: Operation = Operation::new("access.role_binding.permissions");
 
 fn decode(row: &Row) -> Result<RoleBinding> {
@@ -111,18 +115,20 @@ impl RoleBindingStore for PostgresStore {
         rows?.iter().map(decode).collect()
     }
 
-    async fn delete(&self, namespace: &Namespace, user_id: &str, role_id: &str) -> Result<bool> {
+    async fn delete(
+        &self,
+        namespace: &Namespace,
+        user_id: &str,
+        role_id: &str,
+        now: Timestamp,
+    ) -> Result<Withdrawn> {
         if is_nowhere(user_id) {
-            return Ok(false);
+            return Ok(Withdrawn::Missing);
         }
-        let deleted = self
-            .write(
-                DELETE,
-                &self.statements.role_binding_delete,
-                &[(&namespace.as_str(), Type::TEXT), (&user_id, Type::TEXT), (&role_id, Type::TEXT)],
-            )
-            .await;
-        Ok(!deleted.map_err(|error| error.into_error(DELETE))?.is_empty())
+        let namespace = namespace.as_str();
+        let values: Values<'_> = &[(&namespace, Type::TEXT), (&user_id, Type::TEXT), (&role_id, Type::TEXT)];
+        let (withdrawn, _) = self.withdraw(DELETE, &self.statements.role_binding_delete, values, now).await?;
+        Ok(withdrawn)
     }
 
     async fn permissions_of(
@@ -154,5 +160,21 @@ impl RoleBindingStore for PostgresStore {
         }
         let sql = include_str!("sql/role_binding_of_user.sql");
         Ok(!self.read(OF_USER, sql, &[(&user_id, Type::TEXT)]).await?.is_empty())
+    }
+
+    async fn rights_of(&self, user_id: &str) -> Result<BTreeMap<Namespace, PermissionSet>> {
+        let mut rights: BTreeMap<Namespace, PermissionSet> = BTreeMap::new();
+        if is_nowhere(user_id) {
+            return Ok(rights);
+        }
+        let sql = self.statements.role_binding_rights;
+        for row in self.read(RIGHTS, sql, &[(&user_id, Type::TEXT)]).await? {
+            let permissions = roles::permissions(&row)?;
+            if !permissions.is_empty() {
+                let held = rights.entry(namespaces::name(&row, "namespace")?).or_default();
+                *held = held.union(permissions.iter().collect());
+            }
+        }
+        Ok(rights)
     }
 }

@@ -1,13 +1,14 @@
 use async_trait::async_trait;
+use leasehold_core::Timestamp;
 use leasehold_queue::Namespace;
-use leasehold_txn::Operation;
 use leasehold_txn::tokio_postgres::Row;
 use leasehold_txn::tokio_postgres::types::Type;
+use leasehold_txn::{Operation, Values};
 
 use super::namespaces;
 use super::time::{from_postgres, to_postgres};
 use super::{PostgresStore, column, is_nowhere, limit, pivot};
-use crate::store::{Deleted, Result, RoleAdded, RoleStore};
+use crate::store::{Deleted, Result, RoleAdded, RoleStore, Withdrawn};
 use crate::{Permission, Role};
 
 const GET: Operation = Operation::new("access.role.get");
@@ -17,15 +18,19 @@ const LIST: Operation = Operation::new("access.role.list");
 const DELETE: Operation = Operation::new("access.role.delete");
 
 fn decode(row: &Row) -> Result<Role> {
-    let permissions: Vec<&str> = column(row, "permissions")?;
     Ok(Role {
         id: column(row, "id")?,
         namespace: namespaces::name(row, "namespace")?,
         name: column(row, "name")?,
-        // A permission of a later release allows nothing here.
-        permissions: permissions.iter().filter_map(|permission| permission.parse().ok()).collect(),
+        permissions: permissions(row)?,
         created_at: from_postgres(column(row, "created_at")?),
     })
+}
+
+/// A permission of a later release allows nothing here.
+pub(super) fn permissions(row: &Row) -> Result<Vec<Permission>> {
+    let texts: Vec<&str> = column(row, "permissions")?;
+    Ok(texts.iter().filter_map(|permission| permission.parse().ok()).collect())
 }
 
 fn texts(permissions: &[Permission]) -> Vec<&'static str> {
@@ -67,11 +72,11 @@ impl RoleStore for PostgresStore {
         }
     }
 
-    async fn update(&self, id: &str, permissions: &[Permission]) -> Result<bool> {
-        let script = &self.statements.role_update;
-        let updated =
-            self.write(UPDATE, script, &[(&id, Type::TEXT), (&texts(permissions), Type::TEXT_ARRAY)]).await;
-        Ok(!updated.map_err(|error| error.into_error(UPDATE))?.is_empty())
+    async fn update(&self, id: &str, permissions: &[Permission], now: Timestamp) -> Result<Withdrawn> {
+        let permissions = texts(permissions);
+        let values: Values<'_> = &[(&id, Type::TEXT), (&permissions, Type::TEXT_ARRAY)];
+        let (withdrawn, _) = self.withdraw(UPDATE, &self.statements.role_update, values, now).await?;
+        Ok(withdrawn)
     }
 
     async fn list(&self, namespace: &Namespace, from: &str, at_most: usize) -> Result<Vec<Role>> {

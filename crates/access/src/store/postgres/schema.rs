@@ -10,7 +10,7 @@ use crate::store::Change;
 pub(in crate::store) const SETUP: Operation = Operation::new("access.setup");
 
 /// In an order in which each finds those it names.
-const STATEMENTS: [&str; 10] = [
+const STATEMENTS: [&str; 11] = [
     include_str!("sql/setup_lock.sql"),
     include_str!("sql/schema_namespaces.sql"),
     include_str!("sql/schema_users.sql"),
@@ -21,6 +21,7 @@ const STATEMENTS: [&str; 10] = [
     include_str!("sql/schema_role_bindings_namespace.sql"),
     include_str!("sql/schema_role_bindings_role.sql"),
     include_str!("sql/schema_access_marks.sql"),
+    include_str!("sql/schema_dead_queues.sql"),
 ];
 
 /// Constraints refuse, advisory locks order, and `NOTIFY` tells.

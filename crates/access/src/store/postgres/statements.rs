@@ -18,6 +18,10 @@ pub(in crate::store) struct Statements {
     pub(in crate::store) role_binding_add_once: Script,
     pub(in crate::store) role_binding_delete: Script,
     pub(in crate::store) role_binding_permissions: &'static str,
+    pub(in crate::store) role_binding_rights: &'static str,
+    pub(in crate::store) system_roles: &'static str,
+    /// Orders withdrawals: each sees what those before it took away.
+    pub(in crate::store) withdraw: &'static str,
 }
 
 pub(super) static POSTGRES: Statements = Statements {
@@ -35,4 +39,7 @@ pub(super) static POSTGRES: Statements = Statements {
     role_binding_add_once: Script::one(&[include_str!("sql/role_binding_add_once.sql")]),
     role_binding_delete: Script::one(&[include_str!("sql/role_binding_delete.sql")]),
     role_binding_permissions: include_str!("sql/role_binding_permissions.sql"),
+    role_binding_rights: include_str!("sql/role_binding_rights.sql"),
+    system_roles: include_str!("sql/system_roles.sql"),
+    withdraw: include_str!("sql/withdraw.sql"),
 };

@@ -1,4 +1,5 @@
 use async_trait::async_trait;
+use leasehold_core::Timestamp;
 use leasehold_txn::Operation;
 use leasehold_txn::tokio_postgres::Row;
 use leasehold_txn::tokio_postgres::types::Type;
@@ -7,7 +8,7 @@ use super::errors::in_part;
 use super::time::{from_postgres, to_postgres};
 use super::{PostgresStore, column, is_nowhere, limit, pivot};
 use crate::User;
-use crate::store::{Result, UserAdded, UserStore};
+use crate::store::{Result, UserAdded, UserStore, Withdrawn};
 
 const GET: Operation = Operation::new("access.user.get");
 const ADD: Operation = Operation::new("access.user.add");
@@ -67,19 +68,19 @@ impl UserStore for PostgresStore {
         rows.iter().map(decode).collect()
     }
 
-    async fn delete(&self, id: &str) -> Result<bool> {
+    async fn delete(&self, id: &str, now: Timestamp) -> Result<Withdrawn> {
         if is_nowhere(id) {
-            return Ok(false);
+            return Ok(Withdrawn::Missing);
         }
         let mut is_first = true;
         loop {
-            let deleted = self.write(DELETE, &self.statements.user_delete, &[(&id, Type::TEXT)]).await;
-            let rows = deleted.map_err(|error| in_part(is_first, error.into_error(DELETE)))?;
-            let Some(row) = rows.first() else { return Ok(false) };
-            if !column(row, "is_partial")? {
-                return Ok(true);
+            let script = &self.statements.user_delete;
+            let deleted = self.withdraw(DELETE, script, &[(&id, Type::TEXT)], now).await;
+            let (withdrawn, row) = deleted.map_err(|error| in_part(is_first, error))?;
+            match row {
+                Some(row) if column(&row, "is_partial")? => is_first = false,
+                _ => return Ok(withdrawn),
             }
-            is_first = false;
         }
     }
 }

@@ -1,12 +1,13 @@
 //! A transaction changes at most 3,000 rows, and a user may have more.
 
 use leasehold_access::StoreError;
+use leasehold_access::store::Withdrawn;
 use leasehold_access::store::dsql::Config;
 use leasehold_dsql_sim::rules::Level;
 use leasehold_txn::Policy;
 
 use super::fixture::Fixture;
-use super::writes::{All, content, fill};
+use super::writes::{All, TIME, content, fill};
 
 const KEYS: &str = "INSERT INTO leasehold_api_keys (id, hash, user_id, name, prefix, created_at)
      SELECT 'many' || n, 'hash' || n, 'used', '', '', now() FROM generate_series(1, 3500) AS n";
@@ -26,18 +27,19 @@ async fn user_with_more_than_fits_goes_in_parts() {
     outside.batch_execute(KEYS).await.expect("inserts");
     outside.batch_execute(BINDINGS).await.expect("inserts");
     let before = content(&outside).await;
+    let delete = async || all.users().delete("used", TIME).await;
 
     fixture.cluster.arm(r#"{"name": "first", "action": "conflict_at_commit", "times": 1}"#);
-    let failed = all.users().delete("used").await;
+    let failed = delete().await;
     assert!(matches!(failed, Err(StoreError::Unavailable { .. })), "{failed:?}");
     assert_eq!(content(&outside).await, before, "nothing happened");
 
     fixture.cluster.arm(r#"{"name": "second", "action": "conflict_at_commit", "nth": 2, "times": 1}"#);
-    let failed = all.users().delete("used").await;
+    let failed = delete().await;
     assert!(matches!(failed, Err(StoreError::Indeterminate { .. })), "a part is done: {failed:?}");
     assert!(all.users().get("used").await.expect("answers").is_some(), "who is there until the end");
 
-    assert!(all.users().delete("used").await.expect("answers"));
+    assert_eq!(delete().await.expect("answers"), Withdrawn::Done);
     assert_eq!(outside.query_one(LEFT, &[]).await.expect("counts").get::<_, i64>(0), 0);
-    assert!(!all.users().delete("used").await.expect("answers"));
+    assert_eq!(delete().await.expect("answers"), Withdrawn::Missing);
 }

@@ -5,12 +5,12 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use leasehold_access::store::dsql::Config;
-use leasehold_access::store::{ApiKeyAdded, Deleted, RoleAdded, RoleBindingAdded};
+use leasehold_access::store::{ApiKeyAdded, Deleted, RoleAdded, RoleBindingAdded, Withdrawn};
 use leasehold_dsql_sim::rules::Level;
 use tokio_postgres::Client;
 
 use super::fixture::Fixture;
-use super::writes::{All, api_key, binding, fill, namespace, role};
+use super::writes::{All, TIME, api_key, binding, fill, namespace, role};
 
 /// Long enough for the other one on a busy machine; a pair that was too slow is tried again.
 const DELAY_MS: u64 = 1_000;
@@ -131,19 +131,24 @@ async fn key_or_binding_and_their_user() {
         let bind = async |all: &All| {
             all.role_bindings().add(&binding("new", "used", "unused")).await.expect("answers")
         };
-        let delete = async |all: &All| all.users().delete("used").await.expect("answers");
-        pair.overtaken(("insert", "leasehold_api_keys"), add_key, delete, (ApiKeyAdded::UserMissing, true))
-            .await;
+        let delete = async |all: &All| all.users().delete("used", TIME).await.expect("answers");
+        pair.overtaken(
+            ("insert", "leasehold_api_keys"),
+            add_key,
+            delete,
+            (ApiKeyAdded::UserMissing, Withdrawn::Done),
+        )
+        .await;
         pair.overtaken(
             ("insert", "leasehold_role_bindings"),
             bind,
             delete,
-            (RoleBindingAdded::UserMissing, true),
+            (RoleBindingAdded::UserMissing, Withdrawn::Done),
         )
         .await;
         // It goes with its user, who is deleted last.
         let at_delete = ("delete", "leasehold_users");
-        pair.overtaken(at_delete, delete, add_key, (true, ApiKeyAdded::Added)).await;
-        pair.overtaken(at_delete, delete, bind, (true, RoleBindingAdded::Added)).await;
+        pair.overtaken(at_delete, delete, add_key, (Withdrawn::Done, ApiKeyAdded::Added)).await;
+        pair.overtaken(at_delete, delete, bind, (Withdrawn::Done, RoleBindingAdded::Added)).await;
     }
 }

@@ -4,15 +4,17 @@ use std::future::Future;
 use std::pin::Pin;
 
 use leasehold_access::store::{
-    ApiKeyAdded, ApiKeyStore, Deleted, NamespaceStore, Result, RoleAdded, RoleBindingAdded, RoleBindingStore,
-    RoleStore, UserAdded, UserStore,
+    ApiKeyAdded, ApiKeyStore, DeadQueueStore, Deleted, NamespaceStore, Result, RoleAdded, RoleBindingAdded,
+    RoleBindingStore, RoleStore, UserAdded, UserStore, Withdrawn,
 };
-use leasehold_access::{ApiKey, ApiKeyText, NamespaceInfo, Permission, Role, RoleBinding, Stores, Tag, User};
+use leasehold_access::{
+    ApiKey, ApiKeyText, DeadQueuePair, NamespaceInfo, Permission, Role, RoleBinding, Stores, Tag, User,
+};
 use leasehold_core::Timestamp;
 use leasehold_queue::Namespace;
 use tokio_postgres::Client;
 
-const TIME: Timestamp = Timestamp::from_micros(1_700_000_000_123_456);
+pub(crate) const TIME: Timestamp = Timestamp::from_micros(1_700_000_000_123_456);
 
 /// The kinds, none of them missing.
 #[derive(Clone)]
@@ -41,6 +43,10 @@ impl All {
         &**self.0.roles.as_ref().expect("keeps roles")
     }
 
+    pub(crate) fn dead_queues(&self) -> &dyn DeadQueueStore {
+        &**self.0.dead_queues.as_ref().expect("keeps permitted dead queues")
+    }
+
     pub(crate) fn role_bindings(&self) -> &dyn RoleBindingStore {
         &**self.0.role_bindings.as_ref().expect("keeps bindings")
     }
@@ -54,7 +60,11 @@ pub(crate) struct Write {
     pub(crate) run: fn(&All) -> Written<'_>,
 }
 
-pub(crate) const ALL: [Write; 14] = [
+fn done(withdrawn: Result<Withdrawn>) -> Result<bool> {
+    withdrawn.map(|withdrawn| withdrawn == Withdrawn::Done)
+}
+
+pub(crate) const ALL: [Write; 16] = [
     Write {
         name: "namespace add",
         run: |all| Box::pin(async { all.namespaces().add(&namespace_info("new")).await }),
@@ -73,14 +83,20 @@ pub(crate) const ALL: [Write; 14] = [
         name: "user add",
         run: |all| Box::pin(async { Ok(all.users().add(&user("new")).await? == UserAdded::Added) }),
     },
-    Write { name: "user delete", run: |all| Box::pin(async { all.users().delete("used").await }) },
+    Write {
+        name: "user delete",
+        run: |all| Box::pin(async { done(all.users().delete("used", TIME).await) }),
+    },
     Write {
         name: "key add",
         run: |all| {
             Box::pin(async { Ok(all.api_keys().add(&api_key("new", "used")).await? == ApiKeyAdded::Added) })
         },
     },
-    Write { name: "key delete", run: |all| Box::pin(async { all.api_keys().delete("used").await }) },
+    Write {
+        name: "key delete",
+        run: |all| Box::pin(async { done(all.api_keys().delete("used", TIME).await) }),
+    },
     Write {
         name: "key use",
         run: |all| Box::pin(async { all.api_keys().update_last_used("used", TIME).await.map(|()| true) }),
@@ -91,7 +107,9 @@ pub(crate) const ALL: [Write; 14] = [
     },
     Write {
         name: "role update",
-        run: |all| Box::pin(async { all.roles().update("used", &[Permission::QueueRetry]).await }),
+        run: |all| {
+            Box::pin(async { done(all.roles().update("used", &[Permission::QueueRetry], TIME).await) })
+        },
     },
     Write {
         name: "role delete",
@@ -117,9 +135,30 @@ pub(crate) const ALL: [Write; 14] = [
     },
     Write {
         name: "binding delete",
-        run: |all| Box::pin(async { all.role_bindings().delete(&namespace("used"), "used", "used").await }),
+        run: |all| {
+            Box::pin(async {
+                done(all.role_bindings().delete(&namespace("used"), "used", "used", TIME).await)
+            })
+        },
+    },
+    Write {
+        name: "dead queue permit",
+        run: |all| Box::pin(async { all.dead_queues().permit(&pair("new")).await.map(|()| true) }),
+    },
+    Write {
+        name: "dead queue forget",
+        run: |all| Box::pin(async { all.dead_queues().forget(&pair("used").queue).await.map(|()| true) }),
     },
 ];
+
+pub(crate) fn pair(queue: &str) -> DeadQueuePair {
+    DeadQueuePair {
+        queue: queue.parse().expect("a name"),
+        queue_created_at: TIME,
+        dead_queue: "dead".parse().expect("a name"),
+        dead_queue_created_at: TIME,
+    }
+}
 
 pub(crate) fn namespace(name: &str) -> Namespace {
     name.parse().expect("a name")
@@ -192,9 +231,10 @@ pub(crate) async fn fill(outside: &Client, all: &All) {
     }
     let bound = all.role_bindings().add(&binding("used", "used", "used")).await.expect("answers");
     assert_eq!(bound, RoleBindingAdded::Added);
+    all.dead_queues().permit(&pair("used")).await.expect("answers");
 }
 
-const TABLES: [&str; 7] = [
+const TABLES: [&str; 8] = [
     "leasehold_namespaces",
     "leasehold_users",
     "leasehold_api_keys",
@@ -202,6 +242,7 @@ const TABLES: [&str; 7] = [
     "leasehold_role_bindings",
     "leasehold_access_marks",
     "leasehold_access_versions",
+    "leasehold_dead_queues",
 ];
 
 /// All that is stored.

@@ -19,7 +19,7 @@ async fn making_a_store_touches_nothing() {
     let outside = postgres.outside().await;
     assert_eq!(outside.query_one(TABLES, &[]).await.expect("counts").get::<_, i64>(0), 0);
     assert!(NamespaceStore::list(&store, "", 9).await.expect("answers").is_empty());
-    assert_eq!(outside.query_one(TABLES, &[]).await.expect("counts").get::<_, i64>(0), 6);
+    assert_eq!(outside.query_one(TABLES, &[]).await.expect("counts").get::<_, i64>(0), 7);
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! A store that counts what it is asked, and waits or fails when it is told to.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -7,6 +8,7 @@ use async_trait::async_trait;
 use leasehold_access::store::memory::MemoryStore;
 use leasehold_access::store::{
     ApiKeyAdded, ApiKeyStore, NamespaceStore, Result, RoleBindingAdded, RoleBindingStore, StoreError,
+    Withdrawn,
 };
 use leasehold_access::{ApiKey, ApiKeyHash, NamespaceInfo, PermissionSet, RoleBinding, Stores, Tag};
 use leasehold_core::Timestamp;
@@ -101,8 +103,8 @@ impl ApiKeyStore for Probe {
         ApiKeyStore::list(&*self.memory, user_id, pivot, limit).await
     }
 
-    async fn delete(&self, id: &str) -> Result<bool> {
-        ApiKeyStore::delete(&*self.memory, id).await
+    async fn delete(&self, id: &str, now: Timestamp) -> Result<Withdrawn> {
+        ApiKeyStore::delete(&*self.memory, id, now).await
     }
 
     async fn update_last_used(&self, id: &str, used_at: Timestamp) -> Result<()> {
@@ -130,8 +132,14 @@ impl RoleBindingStore for Probe {
         RoleBindingStore::list(&*self.memory, namespace, user_id, pivot, limit).await
     }
 
-    async fn delete(&self, namespace: &Namespace, user_id: &str, role_id: &str) -> Result<bool> {
-        RoleBindingStore::delete(&*self.memory, namespace, user_id, role_id).await
+    async fn delete(
+        &self,
+        namespace: &Namespace,
+        user_id: &str,
+        role_id: &str,
+        now: Timestamp,
+    ) -> Result<Withdrawn> {
+        RoleBindingStore::delete(&*self.memory, namespace, user_id, role_id, now).await
     }
 
     async fn permissions_of(
@@ -148,5 +156,9 @@ impl RoleBindingStore for Probe {
     async fn is_bound(&self, user_id: &str) -> Result<bool> {
         self.answer("is_bound")?;
         self.memory.is_bound(user_id).await
+    }
+
+    async fn rights_of(&self, user_id: &str) -> Result<BTreeMap<Namespace, PermissionSet>> {
+        self.memory.rights_of(user_id).await
     }
 }

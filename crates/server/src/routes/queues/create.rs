@@ -18,7 +18,12 @@ pub(super) async fn create(services: Services, caller: Principal, request: Queue
     services.permit_in(&caller, namespace.as_str(), Permission::QueueCreate, &name).await?;
     services.namespace_exists(&namespace).await?;
     change.dead_queue = super::dead_queue(&request)?;
-    services.engine.create_queue(name, namespace, change).await?;
+    let dead_queue = change.dead_queue.as_ref();
+    let permitted = services.permit_dead_queue(&caller, &namespace, None, dead_queue).await?;
+    let created = services.engine.create_queue(name, namespace, change).await?;
+    if permitted.is_some() {
+        services.access.remember_dead_queue(&created, permitted.as_ref()).await?;
+    }
     services.access.audit_done(&caller, Permission::QueueCreate, &request.queue_name);
     Ok(DONE)
 }

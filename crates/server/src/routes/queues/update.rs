@@ -12,7 +12,11 @@ pub(super) async fn update(services: Services, caller: Principal, request: Queue
     let mut change = super::change(&request)?;
     services.permit(&caller, &name, Permission::QueueUpdate).await?;
     change.dead_queue = super::dead_queue(&request)?;
-    services.engine.update_queue(&name, change).await?;
+    let queue = services.engine.queue_info(&name).await?;
+    let dead_queue = change.dead_queue.as_ref();
+    let permitted = services.permit_dead_queue(&caller, &queue.namespace, Some(&queue), dead_queue).await?;
+    let updated = services.engine.update_queue(&name, change).await?;
+    services.access.remember_dead_queue(&updated, permitted.as_ref()).await?;
     services.access.audit_done(&caller, Permission::QueueUpdate, name.as_str());
     Ok(DONE)
 }

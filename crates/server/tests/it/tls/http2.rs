@@ -7,8 +7,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::session::Session;
 use super::PATIENT;
+use super::session::Session;
 use crate::wire::{Running, config};
 
 /// What a client of HTTP/2 sends first, and an empty frame of settings.

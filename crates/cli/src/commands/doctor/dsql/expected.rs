@@ -201,6 +201,16 @@ pub(super) fn access() -> Vec<Expected> {
             vec![primary_key("unique name", "leasehold_access_marks", "name")],
         ),
         table(
+            "leasehold_dead_queues",
+            &[
+                "queue text",
+                "queue_created_at timestamp with time zone",
+                "dead_queue text",
+                "dead_queue_created_at timestamp with time zone",
+            ],
+            vec![primary_key("unique queue", "leasehold_dead_queues", "queue")],
+        ),
+        table(
             "leasehold_access_versions",
             &["kind text", "version bigint"],
             vec![primary_key("unique kind", "leasehold_access_versions", "kind")],

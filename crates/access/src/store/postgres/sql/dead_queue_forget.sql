@@ -1,0 +1,1 @@
+DELETE FROM leasehold_dead_queues WHERE queue = $1
