@@ -88,7 +88,7 @@ async fn cluster_that_is_well_is_found_so_at_every_level() {
             ("locks", "1 table(s)"),
             ("queues", "1 table(s)"),
             ("partitions", "3 table(s)"),
-            ("access", "7 table(s)"),
+            ("access", "8 table(s)"),
             ("jobs", "none failed"),
             ("clock", "the store's clock"),
             ("connections", "100 in a second"),
