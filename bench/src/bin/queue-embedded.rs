@@ -184,7 +184,7 @@ impl Stored {
     async fn over(store: &EmbeddedStore, number: u32) -> Outcome<Self> {
         let mut partition = store.partition(&PartitionId { queue: "bench".parse()?, number });
         let opened = partition.open().await?;
-        Ok(Stored { partition, ids: ItemIds::after(opened.id_max, now()) })
+        Ok(Stored { partition, ids: ItemIds::after(&opened, now())? })
     }
 
     async fn fill(&mut self, items: usize) -> Outcome {

@@ -235,7 +235,7 @@ impl Raw {
         let complete = client
             .prepare("DELETE FROM raw_items WHERE id = ANY ($1::text[]) AND is_leased::int = 1 RETURNING id")
             .await?;
-        let ids = ItemIds::after(None, now());
+        let ids = ItemIds::default();
         let mut raw = Raw { client, ids, batch, payload, cursor: String::new(), produce, lease, complete };
         for _ in 0..BACKLOG / 1_000 {
             raw.place(1_000).await?;
@@ -282,7 +282,7 @@ impl Ours {
         let partition = PartitionId { queue: "bench".parse()?, number: 0 };
         let mut owner = store.partition(&partition);
         let opened = owner.open().await?;
-        let ids = ItemIds::after(opened.id_max, now());
+        let ids = ItemIds::after(&opened, now())?;
         let mut ours = Ours { store, partition, owner, ids, batch, payload: payload.into() };
         for _ in 0..BACKLOG / 1_000 {
             ours.place(1_000).await?;

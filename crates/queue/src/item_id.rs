@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use leasehold_core::Timestamp;
 
-use crate::Refusal;
+use crate::store::{Opened, Takeover};
+use crate::{Refusal, StoreError};
 
 /// Digits of the text form.
 const TEXT_LEN: usize = 27;
@@ -44,12 +45,14 @@ impl ItemId {
     /// A random id of this second. Times that an id cannot tell are cut to those it can.
     #[must_use]
     pub fn random(now: Timestamp) -> Self {
-        let seconds = now.as_micros().div_euclid(1_000_000).saturating_sub(EPOCH_SECONDS);
-        let seconds = u32::try_from(seconds.max(0)).unwrap_or(u32::MAX);
         let mut bytes = [0; 20];
-        bytes[..4].copy_from_slice(&seconds.to_be_bytes());
+        bytes[..4].copy_from_slice(&seconds_of(now).to_be_bytes());
         getrandom::fill(&mut bytes[4..]).expect("the system gives random bytes");
         Self(bytes)
+    }
+
+    fn seconds(&self) -> u32 {
+        u32::from_be_bytes(self.0[..4].try_into().expect("four bytes"))
     }
 
     /// The next id; after the last comes the first.
@@ -91,6 +94,12 @@ impl ItemId {
         }
         ItemIdText(digits)
     }
+}
+
+/// Seconds of an id; times that an id cannot tell are cut to those it can.
+fn seconds_of(now: Timestamp) -> u32 {
+    let seconds = now.as_micros().div_euclid(1_000_000).saturating_sub(EPOCH_SECONDS);
+    u32::try_from(seconds.max(0)).unwrap_or(u32::MAX)
 }
 
 /// An id as text.
@@ -154,33 +163,80 @@ impl fmt::Debug for ItemId {
     }
 }
 
-/// The ids of one partition: each is larger than every id before it, stored or handed out.
-#[derive(Debug)]
+/// The ids that one owner of a partition gives out, rising: seconds (4 bytes), the epoch of its take-over (5), the random
+/// bytes of its take-over (6), a counter (5).
+///
+/// No epoch of a partition is given out twice, so neither is an id, whatever the clock does. That must hold, as an id is all
+/// that fences a lease, and an item that was completed leaves no trace. The random bytes tell partitions of equal epochs apart.
+#[derive(Debug, Default)]
 pub struct ItemIds {
-    next: ItemId,
+    seconds: u32,
+    takeover: Takeover,
+    counter: u64,
 }
 
+const EPOCH_MAX: u64 = (1 << 40) - 1;
+const COUNTER_MAX: u64 = (1 << 40) - 1;
+/// The seconds above it are left for counters that overflow.
+const SECONDS_MAX: u32 = u32::MAX - u16::MAX as u32;
+
 impl ItemIds {
-    /// Starts above everything that is stored, also when the clock went back since.
-    #[must_use]
-    pub fn after(stored_max: Option<ItemId>, now: Timestamp) -> Self {
-        let fresh = ItemId::random(now);
-        Self { next: stored_max.map_or(fresh, |stored| fresh.max(stored.successor())) }
+    /// Starts above everything that is stored, also when the clock went back since, and also above ids of another layout.
+    ///
+    /// # Errors
+    /// [`StoreError::Unusable`] if there is no id that says whose it is and is above all that are stored.
+    pub fn after(opened: &Opened, now: Timestamp) -> Result<Self, StoreError> {
+        let takeover = opened.takeover;
+        if takeover.epoch > EPOCH_MAX {
+            return Err(StoreError::Unusable {
+                what: format!("epoch {} of a partition's owner", takeover.epoch),
+                reason: format!(
+                    "ids hold epochs up to {EPOCH_MAX}; move the items to a queue of another name"
+                ),
+            });
+        }
+        let mut ids = ItemIds { seconds: seconds_of(now).min(SECONDS_MAX), takeover, counter: 0 };
+        if let Some(stored) = opened.id_max {
+            ids.seconds = ids.seconds.max(stored.seconds());
+            if ids.id() <= stored {
+                ids.seconds = ids.seconds.saturating_add(1);
+            }
+            if ids.seconds > SECONDS_MAX {
+                return Err(StoreError::Unusable {
+                    what: format!("item id {stored}"),
+                    reason: "no later item can have a larger id; delete this item in the store".to_owned(),
+                });
+            }
+        }
+        Ok(ids)
     }
 
-    /// Starts above everything that is stored or was handed out before.
-    pub fn raise_above(&mut self, stored_max: Option<ItemId>) {
-        if let Some(stored) = stored_max {
-            self.next = self.next.max(stored.successor());
-        }
+    /// Starts above everything that the same owner gave out before its partition was opened again.
+    #[must_use]
+    pub(crate) fn following(mut self, earlier: &ItemIds) -> Self {
+        self.seconds = self.seconds.max(earlier.seconds);
+        self
     }
 
     /// The next id.
     #[expect(clippy::should_implement_trait, reason = "it never ends, and every caller wants one id")]
     pub fn next(&mut self) -> ItemId {
-        let id = self.next;
-        self.next = id.successor();
+        if self.counter > COUNTER_MAX {
+            self.seconds = self.seconds.checked_add(1).expect("no owner gives out 2^56 ids");
+            self.counter = 0;
+        }
+        let id = self.id();
+        self.counter += 1;
         id
+    }
+
+    fn id(&self) -> ItemId {
+        let mut bytes = [0; 20];
+        bytes[..4].copy_from_slice(&self.seconds.to_be_bytes());
+        bytes[4..9].copy_from_slice(&self.takeover.epoch.to_be_bytes()[3..]);
+        bytes[9..15].copy_from_slice(&self.takeover.random);
+        bytes[15..].copy_from_slice(&self.counter.to_be_bytes()[3..]);
+        ItemId(bytes)
     }
 }
 
@@ -240,12 +296,48 @@ mod tests {
         }
     }
 
+    fn opened(epoch: u64, id_max: Option<ItemId>) -> Opened {
+        Opened { takeover: Takeover { epoch, random: [7; 6] }, id_max, ..Opened::default() }
+    }
+
+    fn taken(epoch: u64, id_max: Option<ItemId>, seconds: i64) -> ItemIds {
+        let now = Timestamp::from_millis((EPOCH_SECONDS + seconds) * 1_000);
+        ItemIds::after(&opened(epoch, id_max), now).expect("ids are left")
+    }
+
+    #[test]
+    fn id_is_seconds_epoch_random_bytes_and_counter() {
+        let mut ids = taken(0x01_0203_0405, None, 9);
+        assert_eq!(hex(ids.next()), "0000000901020304050707070707070000000000");
+        assert_eq!(hex(ids.next()), "0000000901020304050707070707070000000001");
+    }
+
     #[test]
     fn ids_start_above_what_is_stored_although_the_clock_went_back() {
         let stored = ItemId::random(Timestamp::from_millis(1_800_000_000_000));
-        let mut ids = ItemIds::after(Some(stored), Timestamp::from_millis(1_700_000_000_000));
-        assert_eq!(ids.next(), stored.successor());
-        assert!(ids.next() > stored.successor());
+        let mut ids = taken(1, Some(stored), 300_000_000);
+        assert!(ids.next() > stored);
+    }
+
+    #[test]
+    fn counter_that_is_full_carries_into_the_seconds() {
+        let mut ids = ItemIds { counter: COUNTER_MAX, ..taken(1, None, 9) };
+        let (last, first) = (ids.next(), ids.next());
+        assert_eq!((last.seconds(), first.seconds()), (9, 10));
+        assert!(first > last);
+        assert_eq!(hex(first)[30..], *"0000000000");
+    }
+
+    #[test]
+    fn owner_is_refused_whose_ids_would_wrap() {
+        let refused = |opened: Opened| {
+            let refused = ItemIds::after(&opened, Timestamp::EPOCH).expect_err("it would wrap");
+            assert_eq!(refused.code(), "queue.store_unusable");
+            refused.to_string()
+        };
+        assert!(ItemIds::after(&opened(EPOCH_MAX, None), Timestamp::MAX).is_ok());
+        assert!(refused(opened(EPOCH_MAX + 1, None)).contains("move the items to a queue of another name"));
+        assert!(refused(opened(1, Some(ItemId::MAX))).contains("delete this item in the store"));
     }
 
     proptest::proptest! {
@@ -254,6 +346,32 @@ mod tests {
             let (one, other) = (ItemId::from_bytes(one), ItemId::from_bytes(other));
             proptest::prop_assert_eq!(id(one.text().as_str()), one);
             proptest::prop_assert_eq!(one.cmp(&other), one.to_string().cmp(&other.to_string()));
+        }
+
+        /// Of each owner: the clock it finds, how many ids it gives out, and how many items are left when it ends.
+        #[test]
+        fn no_id_comes_twice_and_each_is_above_what_is_stored(
+            owners in proptest::collection::vec((0..4_i64, 0..6_usize, 0..20_usize), 1..30),
+            oldest: Option<[u8; 16]>,
+        ) {
+            // Of another layout, in the middle of the clock's range.
+            let mut stored: Vec<ItemId> = oldest.into_iter().map(|payload| {
+                let mut bytes = [0, 0, 0, 2].to_vec();
+                bytes.extend(payload);
+                ItemId::from_bytes(bytes.try_into().expect("twenty bytes"))
+            }).collect();
+            let mut given = std::collections::HashSet::new();
+            for (epoch, (seconds, len, kept)) in (1..).zip(owners) {
+                let mut ids = taken(epoch, stored.iter().max().copied(), seconds);
+                for _ in 0..len {
+                    let id = ids.next();
+                    proptest::prop_assert!(stored.iter().all(|stored| *stored < id));
+                    proptest::prop_assert!(given.insert(id), "{} came twice", id);
+                    stored.push(id);
+                }
+                // The newest are completed first: what is stored says least then.
+                stored.truncate(kept);
+            }
         }
     }
 }

@@ -82,7 +82,7 @@ pub(crate) struct Partition {
     strikes: u32,
     /// How many writes were among them.
     writes_failed: u32,
-    /// Above every id that is stored or was ever used by this owner.
+    /// Of this owner: above every id that is stored. It gives none out before the partition is open.
     ids: ItemIds,
     counts: Counts,
     /// Ready items that are past their expire deadline and so cannot be leased, as far as they were seen.
@@ -116,7 +116,7 @@ impl Partition {
             strikes: 0,
             writes_failed: 0,
             health: Health::Failing { failures: 0, retry_at: Instant::now() },
-            ids: ItemIds::after(None, config.clock.now()),
+            ids: ItemIds::default(),
             counts: Counts::default(),
             expired_ready: 0,
             deadlines: Deadlines::default(),

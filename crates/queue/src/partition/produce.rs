@@ -263,7 +263,7 @@ mod tests {
             kind: "k".into(),
             payload: "p".into(),
         };
-        let mut ids = ItemIds::after(None, at(0));
+        let mut ids = ItemIds::default();
         assert_eq!(new_item(item(new.clone(), &mut ids, at(1_000), at(9_000))), new);
     }
 }

@@ -15,7 +15,7 @@ use super::produce::ProduceBatch;
 use crate::engine::OpenPermit;
 use crate::queue::message::{PartitionMessage, Report};
 use crate::store::{ItemHeader, Result, StoreError, Verdict};
-use crate::{Item, ItemId};
+use crate::{Item, ItemId, ItemIds};
 
 /// How often a write is tried to be settled. Then its callers get an unknown outcome and the partition goes on: one write
 /// must not keep it from serving.
@@ -102,13 +102,13 @@ impl Partition {
 
     async fn reopen(&mut self, permit: OpenPermit) -> Result<bool> {
         let opened = self.store.open(permit).await?;
+        self.ids = ItemIds::after(&opened, self.now())?.following(&self.ids);
         self.health = Health::Well;
         self.counts = opened.counts;
         self.deadlines = opened.deadlines;
         self.expired_ready = 0;
         self.rest_until = None;
         self.held.forget();
-        self.ids.raise_above(opened.id_max);
         if !opened.is_unbroken {
             self.give_up_unsettled();
             // Whoever had the partition may have been told of changes that we were not.

@@ -29,7 +29,7 @@ use crate::{Item, ItemId, Namespace, QueueInfo, QueueName};
 pub use error::{Result, StoreError};
 pub use outcome::{
     Change, Cleared, Counts, Deadlines, Dropped, Due, DueAction, ItemHeader, LastOwner, Listed, Missing,
-    Opened, Pick, Placement, Ready, Removed, StoreStats, Verdict,
+    Opened, Pick, Placement, Ready, Removed, StoreStats, Takeover, Verdict,
 };
 pub use write_max::WriteMax;
 

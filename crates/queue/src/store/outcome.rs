@@ -10,6 +10,8 @@ use crate::{Item, ItemId, ItemState};
 /// What a partition held when it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Opened {
+    /// What the ids of the owner begin with.
+    pub takeover: Takeover,
     /// How many items, by state.
     pub counts: Counts,
     /// The largest id, of items in any state.
@@ -19,6 +21,24 @@ pub struct Opened {
     /// Whether nobody else was the owner since this handle was last opened: only then does what is found tell what
     /// became of a write whose answer was lost. False for the first time, and whenever that is not known.
     pub is_unbroken: bool,
+}
+
+/// What tells a take-over of a partition from all others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Takeover {
+    /// Larger than those of all owners before.
+    pub epoch: u64,
+    /// Drawn for it: owners of two partitions may have equal epochs.
+    pub random: [u8; 6],
+}
+
+impl Takeover {
+    /// With random bytes of its own.
+    pub(crate) fn draw(epoch: u64) -> Self {
+        let mut random = [0; 6];
+        getrandom::fill(&mut random).expect("the system gives random bytes");
+        Takeover { epoch, random }
+    }
 }
 
 /// Who took a partition over last, for telling later whether somebody has done so since; it says nothing else. None if

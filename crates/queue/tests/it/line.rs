@@ -20,7 +20,7 @@ impl Line {
     pub(crate) async fn open(store: &dyn Store, queue: &str) -> Self {
         let mut owner = store.partition(&partition(queue));
         let opened = owner.open().await.expect("open");
-        Line { owner, ids: ItemIds::after(opened.id_max, START) }
+        Line { owner, ids: ItemIds::after(&opened, START).expect("ids") }
     }
 
     pub(crate) fn item(&mut self, payload: &str) -> Item {

@@ -41,6 +41,21 @@ pub async fn item_declared_dead_moves_to_the_dead_queue(served: &mut Served) {
     assert_eq!(served.lease("dead", 1).await.items[0].attempts, 1);
 }
 
+/// Queues that began at the same instant have different items, so a dead queue takes those of one for those of another never.
+pub async fn dead_items_of_two_queues_are_all_kept(served: &mut Served) {
+    served.create("dead").await;
+    let payloads = ["a", "b", "c", "d"];
+    for queue in ["one", "two"] {
+        served.create_with(queue, |queue| queue.dead_queue = Some(name("dead"))).await;
+        served.produce(queue, &payloads).await;
+        let leased = served.lease(queue, 4).await;
+        served.retry(queue, &leased, None, true).await.expect("retry");
+    }
+    served.until_empty("one").await;
+    served.until_empty("two").await;
+    assert_eq!(served.partition_stats("dead").await.counts.ready, 8);
+}
+
 /// A consumer that waits at the dead queue is woken.
 pub async fn waiting_lease_of_the_dead_queue_is_woken(served: &mut Served) {
     with_dead_queue(served, |_| {}).await;

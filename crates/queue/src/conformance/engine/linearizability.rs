@@ -338,7 +338,7 @@ mod tests {
     const LATER: Timestamp = Timestamp::from_millis(1_700_000_061_000);
 
     fn ids<const LEN: usize>() -> [ItemId; LEN] {
-        let mut ids = ItemIds::after(None, START);
+        let mut ids = ItemIds::default();
         std::array::from_fn(|_| ids.next())
     }
 

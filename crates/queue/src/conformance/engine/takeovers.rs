@@ -184,3 +184,26 @@ pub async fn import_is_not_repeated_when_another_server_completed_it(served: &mu
     assert_eq!(items(&served.engine).await, [""; 0]);
     other.shutdown().await;
 }
+
+/// The id of an item that is gone is not that of another one later, wherever the clock is: the former holder ends nothing.
+pub async fn complete_of_a_former_holder_ends_no_later_item(served: &mut Served) {
+    served.create("jobs").await;
+    // What stays is from before each step of the clock.
+    served.produce("jobs", &["stays"]).await;
+    served.lease("jobs", 1).await;
+    let start = served.now();
+    for seconds in [0, 3_600, 3_600, 0] {
+        served.produce("jobs", &["done"]).await;
+        let former = served.lease("jobs", 1).await;
+        served.complete("jobs", &former).await.expect("it is held");
+        served.jump(start.saturating_sub(std::time::Duration::from_secs(seconds)));
+        // The next owner, as after a restart.
+        served.reconfigure(|_| {}).await;
+        served.produce("jobs", &["later"]).await;
+        let later = served.lease("jobs", 1).await;
+        let answer = served.complete("jobs", &former).await;
+        assert!(matches!(answer, Err(Error::ItemNotFound { .. })), "{seconds} s back: {answer:?}");
+        assert_eq!(items(&served.engine).await, ["stays", "later"]);
+        served.complete("jobs", &later).await.expect("it is held");
+    }
+}

@@ -41,7 +41,7 @@ impl Line {
     pub async fn over(harness: Box<dyn Harness>) -> Self {
         let mut owner = harness.store().partition(&Self::partition());
         let opened = owner.open().await.expect("open");
-        Line { harness, owner, ids: ItemIds::after(opened.id_max, START) }
+        Line { harness, owner, ids: ItemIds::after(&opened, START).expect("ids") }
     }
 
     /// Which partition cases use.

@@ -84,6 +84,8 @@ macro_rules! store_conformance {
             ownership: leftover_is_dropped_unless_somebody_took_it,
             ownership: partitions_do_not_see_each_other,
             ownership: open_tells_what_is_there,
+            ownership: no_id_comes_twice_over_takeovers_and_steps_of_the_clock,
+            ownership: partitions_give_out_different_ids_in_one_second,
             sizes: size_is_that_of_payload_and_texts,
             sizes: size_stays_when_an_item_moves,
             sizes: size_is_known_to_the_next_owner,

@@ -7,7 +7,7 @@ use leasehold_core::Timestamp;
 use super::line::{Line, START, limit};
 use crate::conformance::Start;
 use crate::store::memory::MemoryStore;
-use crate::store::{Change, PartitionStore, Pick, Ready, Store};
+use crate::store::{Change, Opened, PartitionStore, Pick, Ready, Store, Takeover};
 use crate::{Item, ItemId};
 
 /// Steps of one run; `LEASEHOLD_MODEL_STEPS` asks for more.
@@ -222,7 +222,12 @@ impl Run {
                 both!(self, clear(flags.0, flags.1, flags.2, ItemId::MIN));
             }
             96 => {
-                both!(self, open());
+                let here = |opened: Opened| Opened { takeover: Takeover::default(), ..opened };
+                let stored = self.line.owner.open().await.map_err(|error| format!("{error:?}"))?;
+                let expected = self.model.open().await.expect("the model answers");
+                if here(stored) != here(expected) {
+                    return Err(format!("open: {stored:?} instead of {expected:?}"));
+                }
             }
             _ => self.compare_everything().await?,
         }

@@ -1,9 +1,11 @@
 //! A partition has one owner; whoever was it before writes nothing.
 
+use std::collections::HashSet;
+
 use super::line::{Line, START, at, limit};
-use crate::ItemId;
 use crate::conformance::Start;
 use crate::store::{Change, Counts, Deadlines, Dropped, LastOwner, PartitionId, Pick, StoreError};
+use crate::{Item, ItemId, ItemIds};
 
 fn fenced<T: std::fmt::Debug>(answer: Result<T, StoreError>) {
     assert!(matches!(answer, Err(StoreError::Fenced { .. })), "{answer:?}");
@@ -152,4 +154,37 @@ pub async fn open_tells_what_is_there(start: Start) {
     assert_eq!(opened.id_max, Some(last));
     let expected = Deadlines { lease: Some(at(60)), expire: Some(at(3_600)), enqueue: Some(at(20)) };
     assert_eq!(opened.deadlines, expected);
+}
+
+/// An id is all that fences a lease: the next owner gives out none that was given out before, whatever it finds stored and
+/// whatever the clock says, and its ids are above those that are stored.
+pub async fn no_id_comes_twice_over_takeovers_and_steps_of_the_clock(start: Start) {
+    let mut line = Line::start(start).await;
+    let (mut given, mut stored) = (HashSet::new(), Vec::<ItemId>::new());
+    // How far the clock is at a take-over, and how many of what is stored are left when the owner ends.
+    for (seconds, kept) in [(9, 3), (9, 1), (5, 1), (5, 0), (0, 2), (0, 1), (7, 0), (7, 4), (8, 1), (2, 9)] {
+        let opened = line.owner.open().await.expect("open");
+        let mut ids = ItemIds::after(&opened, at(seconds)).expect("ids");
+        let items: Vec<_> = (0..3).map(|_| Item { id: ids.next(), ..line.item("one") }).collect();
+        let batch: Vec<_> = items.iter().map(|item| item.id).collect();
+        assert!(batch.iter().all(|id| given.insert(*id)), "{batch:?} at {seconds}");
+        assert!(batch.is_sorted() && stored.last() < batch.first(), "{batch:?} after {stored:?}");
+        line.owner.produce(&items).await.expect("produce");
+        stored.extend(batch);
+        // What was produced last goes first, so that what is stored says least.
+        let done = stored.split_off(kept.min(stored.len()));
+        line.owner.remove(&done).await.expect("remove");
+    }
+}
+
+/// Each the first of its partition, so epochs are as equal as the store makes them.
+pub async fn partitions_give_out_different_ids_in_one_second(start: Start) {
+    let line = Line::start(start).await;
+    let mut given = HashSet::new();
+    for number in 1..=8 {
+        let partition = PartitionId { number, ..Line::partition() };
+        let opened = line.store().partition(&partition).open().await.expect("open");
+        let id = ItemIds::after(&opened, START).expect("ids").next();
+        assert!(given.insert(id), "{id:?} came twice");
+    }
 }

@@ -15,7 +15,7 @@ use super::{blocking, read, sweep, unread, unwritten};
 use crate::store::index::{Header, Index};
 use crate::store::{
     Change, Cleared, Deadlines, Due, ItemHeader, ListAnswer, Listed, Opened, PartitionId, PartitionStore,
-    Pick, Placement, Ready, Removed, Result, StatsAnswer, StoreError, Verdict, WriteMax,
+    Pick, Placement, Ready, Removed, Result, StatsAnswer, StoreError, Takeover, Verdict, WriteMax,
 };
 use crate::{Item, ItemId};
 
@@ -179,6 +179,7 @@ impl PartitionStore for EmbeddedPartition {
         let (line, sweep_is_needed) = found.await?;
         let line = line?;
         let opened = Opened {
+            takeover: Takeover::draw(claim.epoch),
             counts: line.counts(),
             id_max: line.id_max(),
             deadlines: line.deadlines(),

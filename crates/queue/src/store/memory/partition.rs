@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use crate::store::index::{Header, Index};
 use crate::store::{
     Change, Cleared, Deadlines, Due, ItemHeader, ListAnswer, Listed, Opened, PartitionId, PartitionStore,
-    Pick, Placement, Ready, Removed, Result, StatsAnswer, StoreError, Verdict, WriteMax,
+    Pick, Placement, Ready, Removed, Result, StatsAnswer, StoreError, Takeover, Verdict, WriteMax,
 };
 use crate::{Item, ItemId};
 
@@ -133,10 +133,12 @@ impl PartitionStore for MemoryPartition {
     async fn open(&mut self) -> Result<Opened> {
         let mut shared = self.shared.lock();
         let is_unbroken = self.epoch.is_some() && self.epoch == shared.epoch;
-        shared.epoch = Some(self.epochs.next());
+        let takeover = Takeover::draw(self.epochs.next());
+        shared.epoch = Some(takeover.epoch);
         self.epoch = shared.epoch;
         let index = &shared.index;
         Ok(Opened {
+            takeover,
             counts: index.counts(),
             id_max: index.id_max(),
             deadlines: index.deadlines(),

@@ -10,7 +10,7 @@ use super::floors::Floors;
 use super::operations::OPEN;
 use super::place::{Place, Value};
 use super::values::IdText;
-use crate::store::{Counts, Opened, Result};
+use crate::store::{Counts, Opened, Result, Takeover};
 
 /// How often tables are made again that somebody dropped in between.
 const TRIES: u32 = 3;
@@ -69,14 +69,16 @@ fn read(mut answers: Vec<Vec<Row>>) -> Result<(Taken, Opened)> {
         [last(), last(), last()].map(|row| row.expect("each of the three has a row"));
     let former = last();
     let id_max: Option<IdText> = column(&opened, "id_max")?;
+    let epoch: i64 = column(&taken, "epoch")?;
     let opened = Opened {
+        takeover: Takeover::draw(u64::try_from(epoch).unwrap_or(u64::MAX)),
         counts: counts(&opened)?,
         id_max: id_max.map(|id| id.0),
         deadlines: deadlines_of(&deadlines)?,
         is_unbroken: false,
     };
     let replaced = former.map(|row| column(&row, "epoch")).transpose()?;
-    Ok((Taken { epoch: column(&taken, "epoch")?, replaced }, opened))
+    Ok((Taken { epoch, replaced }, opened))
 }
 
 /// The counts in a row.

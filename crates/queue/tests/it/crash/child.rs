@@ -63,7 +63,7 @@ impl Worker {
         let here = handle.list(false, ItemId::MIN, usize::MAX, usize::MAX).await.expect("lists").items;
         let held = here.iter().filter(|item| item.is_leased).map(|item| item.id).collect();
         let numbers = here.iter().map(|item| (item.id, number_of(item))).collect();
-        let ids = ItemIds::after(opened.id_max, SystemClock.now());
+        let ids = ItemIds::after(&opened, SystemClock.now()).expect("ids");
         Worker { partition, handle, random, ids, next, numbers, held }
     }
 

@@ -144,7 +144,7 @@ async fn partitions_that_write_together_share_syncs() {
     for number in 0..64 {
         let partition = leasehold_queue::store::PartitionId { number, ..Line::partition() };
         let mut owner = harness.store().partition(&partition);
-        let mut ids = leasehold_queue::ItemIds::after(None, Timestamp::EPOCH);
+        let mut ids = leasehold_queue::ItemIds::default();
         let (go, faults) = (go.clone(), faults.clone());
         writers.spawn(async move {
             owner.open().await.expect("opens");

@@ -207,7 +207,7 @@ async fn write_once(store: &dyn Store) {
     let mut owner = store.partition(&partition("orders"));
     match owner.open().await {
         Ok(opened) => {
-            let mut line = Line { owner, ids: ItemIds::after(opened.id_max, START) };
+            let mut line = Line { owner, ids: ItemIds::after(&opened, START).expect("ids") };
             let items = line.items(3);
             let answer = line.owner.produce(&items).await;
             assert!(matches!(answer, Ok(_) | Err(StoreError::Fenced { .. })), "{answer:?}");
