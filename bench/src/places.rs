@@ -37,12 +37,15 @@ impl Place {
     /// No server, no folder.
     pub fn start(kind: Kind) -> Result<Self, Box<dyn Error + Send + Sync>> {
         Ok(match kind {
-            Kind::Memory => Place {
-                store: Arc::new(MemoryStore::new()),
-                queues: Arc::new(MemoryQueues::new()),
-                _folder: None,
-                _cluster: None,
-            },
+            Kind::Memory => {
+                let queues = MemoryQueues::new();
+                Place {
+                    store: Arc::new(MemoryStore::beside(&queues)),
+                    queues: Arc::new(queues),
+                    _folder: None,
+                    _cluster: None,
+                }
+            }
             Kind::Embedded => {
                 let folder = tempfile::tempdir()?;
                 let store = leasehold_embedded::Store::open(folder.path().join("data"))?;

@@ -19,6 +19,19 @@ pub enum StoreLocation {
     Dsql(Box<ConnectionString>),
 }
 
+impl StoreLocation {
+    /// Whether both surely name one place. No memory is another's.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Folder(one), Self::Folder(other)) => one == other,
+            (Self::Postgres(one), Self::Postgres(other)) | (Self::Dsql(one), Self::Dsql(other)) => {
+                one == other
+            }
+            _ => false,
+        }
+    }
+}
+
 impl FromStr for StoreLocation {
     type Err = Error;
 

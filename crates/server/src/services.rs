@@ -89,14 +89,17 @@ impl Services {
             Some(location) => opened.open(location, None).await?,
             None => store.clone(),
         };
+        let records_at = config.queues.records.as_ref().unwrap_or(&config.store);
         let mut partitions = Vec::new();
         for place in &config.queues.partitions {
-            let store = opened.open(&place.store, place.connections_max).await?.partitions()?;
+            let has_records = place.store.is_same(records_at);
+            let store = opened.open(&place.store, place.connections_max).await?.partitions(has_records)?;
             partitions.push(NamedStore { name: place.name.clone(), affinity: place.affinity, store });
         }
         let mut engine_config = engine_config(&config.limits);
         if partitions.is_empty() {
-            let store = store.partitions()?;
+            let has_records = config.queues.records.is_none() || config.store.is_same(records_at);
+            let store = store.partitions(has_records)?;
             partitions.push(NamedStore { name: ONLY_STORE.to_owned(), affinity: 1.0, store });
             // A database that Querator filled has names of its own for its only place.
             engine_config.unknown_stores = UnknownStores::First;
@@ -384,10 +387,9 @@ impl OpenStores {
     ) -> Result<Store> {
         match location {
             // Each its own, as nothing tells one memory from another; a database is shared by its pool.
-            crate::StoreLocation::Memory => Ok(Store::Memory),
-            crate::StoreLocation::Postgres(_) | crate::StoreLocation::Dsql(_) => {
-                Store::open(location, connections_max, self.must_exist).await
-            }
+            crate::StoreLocation::Memory
+            | crate::StoreLocation::Postgres(_)
+            | crate::StoreLocation::Dsql(_) => Store::open(location, connections_max, self.must_exist).await,
             crate::StoreLocation::Folder(_) => {
                 let place = location.to_string();
                 if !self.by_location.contains_key(&place) {
@@ -441,7 +443,7 @@ async fn open_locks(store: &Store, config: &Config) -> Result<(Arc<dyn LockBacke
             dsql_locks(pool, &options)
         }
         (Some(location), _) => (location.open_with(&options).await?, None),
-        (None, Store::Memory) => (Arc::new(MemoryBackend::default()), None),
+        (None, Store::Memory(_)) => (Arc::new(MemoryBackend::default()), None),
         (None, Store::Embedded(opened)) => (Arc::new(EmbeddedBackend::open(opened.clone())?), None),
         (None, Store::Postgres(pool)) => postgres_locks(pool.clone(), &options),
         (None, Store::Dsql(pool)) => dsql_locks(pool.clone(), &options),

@@ -19,7 +19,8 @@ const CHECK: Statement<'_> = Statement::read(Operation::new("server.check"), "SE
 /// An open store, behind one face or all.
 #[derive(Clone)]
 pub(crate) enum Store {
-    Memory,
+    /// What is in it is shared by clones.
+    Memory(MemoryQueues),
     Embedded(leasehold_embedded::Store),
     Postgres(Pool),
     Dsql(Pool),
@@ -36,7 +37,7 @@ impl Store {
         must_exist: bool,
     ) -> Result<Self> {
         match location {
-            StoreLocation::Memory => Ok(Store::Memory),
+            StoreLocation::Memory => Ok(Store::Memory(MemoryQueues::new())),
             StoreLocation::Folder(folder) => {
                 let folder = folder.clone();
                 let open = move || match must_exist {
@@ -60,20 +61,30 @@ impl Store {
         }
     }
 
-    /// A place for partitions.
-    pub(crate) fn partitions(&self) -> Result<Arc<dyn leasehold_queue::Store>> {
+    /// A place for partitions, and whether the records of their queues are in it too.
+    pub(crate) fn partitions(&self, has_records: bool) -> Result<Arc<dyn leasehold_queue::Store>> {
         Ok(match self {
-            Store::Memory => Arc::new(MemoryStore::new()),
-            Store::Embedded(store) => Arc::new(EmbeddedStore::open(store.clone())?),
-            Store::Postgres(pool) => Arc::new(PostgresStore::new(pool.clone(), postgres::Config::default())),
-            Store::Dsql(pool) => Arc::new(DsqlStore::new(pool.clone(), dsql::Config::default())),
+            Store::Memory(queues) if has_records => Arc::new(MemoryStore::beside(queues)),
+            Store::Memory(_) => Arc::new(MemoryStore::new()),
+            Store::Embedded(store) => {
+                let store = EmbeddedStore::open(store.clone())?;
+                Arc::new(if has_records { store } else { store.apart_from_records() })
+            }
+            Store::Postgres(pool) => {
+                let store = PostgresStore::new(pool.clone(), postgres::Config::default());
+                Arc::new(if has_records { store } else { store.apart_from_records() })
+            }
+            Store::Dsql(pool) => {
+                let store = DsqlStore::new(pool.clone(), dsql::Config::default());
+                Arc::new(if has_records { store } else { store.apart_from_records() })
+            }
         })
     }
 
     /// A place for the records of queues.
     pub(crate) fn queues(&self) -> Result<Arc<dyn QueueStore>> {
         Ok(match self {
-            Store::Memory => Arc::new(MemoryQueues::new()),
+            Store::Memory(queues) => Arc::new(queues.clone()),
             Store::Embedded(store) => Arc::new(EmbeddedQueues::open(store.clone())?),
             Store::Postgres(pool) => {
                 Arc::new(PostgresQueues::new(pool.clone(), &postgres::Config::default()))
@@ -85,7 +96,7 @@ impl Store {
     /// A place for namespaces, users, keys, roles and bindings.
     pub(crate) fn access(&self) -> Result<Stores> {
         Ok(match self {
-            Store::Memory => Stores::of(Arc::new(access::memory::MemoryStore::new())),
+            Store::Memory(_) => Stores::of(Arc::new(access::memory::MemoryStore::new())),
             Store::Embedded(store) => {
                 Stores::of(Arc::new(access::embedded::EmbeddedStore::open(store.clone())?))
             }
@@ -117,7 +128,7 @@ impl Store {
 
     async fn check(&self) -> Result<()> {
         match self {
-            Store::Memory => Ok(()),
+            Store::Memory(_) => Ok(()),
             Store::Embedded(store) => {
                 let store = store.clone();
                 let checked = tokio::task::spawn_blocking(move || store.check()).await;

@@ -87,9 +87,10 @@ impl Engine {
     pub async fn reload(&self, name: &QueueName) -> Result<()> {
         let (engine, name) = (self.clone(), name.clone());
         to_its_end(async move {
-            let info = engine.queue_info(&name).await?;
+            // A queue that was created since is another one, and is opened instead.
+            engine.inner.open(&name).await?.is_there().await?;
             let queue = engine.inner.open(&name).await?;
-            queue.update(info);
+            queue.update((*queue.info()).clone());
             queue.ask_all(Cold::Reload).await.map(drop)
         })
         .await

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use leasehold_core::Timestamp;
 use tokio::sync::MutexGuard;
 use tokio::time::Instant;
 use tracing::Instrument;
@@ -114,8 +115,11 @@ impl Engine {
     ) -> Result<QueueInfo> {
         let inner = &*self.inner;
         let _managing = inner.manage().await?;
-        if inner.is_open(&name) {
-            return Err(Error::QueueExists { name });
+        if let Some(queue) = inner.opened(&name) {
+            if queue.is_there().await? {
+                return Err(Error::QueueExists { name });
+            }
+            inner.note_deleted(queue.info().created_at);
         }
         inner.check_dead_queue(&name, change.dead_queue.as_ref()).await?;
         let options = change.create()?;
@@ -125,7 +129,7 @@ impl Engine {
         if let Some(given) = inner.given_store_name().await? {
             partitions.iter_mut().for_each(|partition| partition.store.clone_from(given));
         }
-        let now = inner.config.clock.now();
+        let now = inner.created_at();
         let info = QueueInfo { name, namespace, options, partitions, created_at: now, updated_at: now };
 
         // Before the record can be seen: whoever sees it may store something at once.
@@ -184,10 +188,10 @@ impl Engine {
         }
     }
 
-    /// Deletes a queue with all its items. Whoever waits for it is told that it is stopping.
+    /// Deletes a queue with all its items. Whoever waits for it is told that it is stopping. Items that the store could not
+    /// drop are left to the next queue of that name, which begins by dropping them.
     ///
-    /// Dropped midway, it is deleted all the same. Failed, the queue may be there with some of its items gone; it can be
-    /// deleted again.
+    /// Dropped midway, it is deleted all the same.
     ///
     /// # Errors
     /// [`Error::QueueNotFound`], or what the store said.
@@ -200,13 +204,27 @@ impl Engine {
         let inner = &*self.inner;
         let _managing = inner.manage().await?;
         let info = inner.record(name).await?;
+        // Its items could not be dropped anywhere else.
+        info.partitions.iter().try_for_each(|partition| inner.store(name, partition).map(drop))?;
         let _closing = Closing::new(inner, name);
         let cell = inner.queues.write().remove(name);
         if let Some(cell) = cell {
             stop(&cell, inner.config.shutdown_grace).await;
         }
-        inner.drop_partitions(&info).await?;
-        inner.timed("delete", inner.records.delete(name)).await
+        inner.note_deleted(info.created_at);
+        // The record goes first: a server that has read it opens nothing any more.
+        if !inner.timed("delete", inner.records.delete(&info)).await? {
+            return Err(Error::QueueNotFound { name: name.clone() });
+        }
+        match inner.drop_leftovers(&info).await {
+            // Whoever created the next one has dropped them.
+            Ok(()) | Err(Error::QueueExists { .. }) => {}
+            Err(error) => {
+                let error: &dyn std::error::Error = &error;
+                tracing::warn!(queue = %name, error, "items of a deleted queue are left in the store");
+            }
+        }
+        Ok(())
     }
 
     /// The record of a queue as it is stored.
@@ -334,6 +352,17 @@ impl Inner {
         self.opened(name).is_some()
     }
 
+    /// Tells a queue from all that were deleted here.
+    fn created_at(&self) -> Timestamp {
+        let first = self.deleted.lock().saturating_add(std::time::Duration::from_micros(1));
+        self.config.clock.now().max(first)
+    }
+
+    fn note_deleted(&self, created_at: Timestamp) {
+        let mut deleted = self.deleted.lock();
+        *deleted = created_at.max(*deleted);
+    }
+
     /// A dead queue is another one, exists, and has none of its own.
     async fn check_dead_queue(&self, name: &QueueName, dead_queue: Option<&QueueName>) -> Result<()> {
         let Some(dead_queue) = dead_queue else {
@@ -378,15 +407,6 @@ impl Inner {
         }
         let source = "other servers create and delete it at the same time".into();
         Err(Error::Storage(StoreError::Unavailable { operation: "create", source }))
-    }
-
-    async fn drop_partitions(&self, info: &QueueInfo) -> Result<()> {
-        for partition in &info.partitions {
-            let id = PartitionId { queue: info.name.clone(), number: partition.number };
-            let store = self.store(&info.name, partition)?;
-            while self.timed("drop", store.drop_partition(&id)).await? == Dropped::InPart {}
-        }
-        Ok(())
     }
 }
 

@@ -13,6 +13,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use leasehold_core::Timestamp;
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::{OnceCell, mpsc};
 use tokio::task::{JoinHandle, JoinSet};
@@ -54,6 +55,8 @@ pub(crate) struct Inner {
     given_store_name: OnceCell<Option<String>>,
     /// Queues are created, changed and deleted one at a time.
     managing: tokio::sync::Mutex<()>,
+    /// No queue is created at this instant or before: one that was deleted here may have been, and a clock may stand still.
+    deleted: Mutex<Timestamp>,
     stopping: AtomicBool,
     /// Bytes of answers to leases that nobody has let go of yet.
     answers: Arc<AtomicUsize>,
@@ -91,6 +94,7 @@ impl Engine {
             closed: Mutex::default(),
             given_store_name: OnceCell::new(),
             managing: tokio::sync::Mutex::default(),
+            deleted: Mutex::new(Timestamp::MIN),
             stopping: AtomicBool::new(false),
             answers: Arc::default(),
             figures: RequestFigures::default(),
@@ -180,7 +184,11 @@ impl Inner {
                 None => self.queues.write().entry(name.clone()).or_default().clone(),
             };
             if let Some(queue) = cell.get() {
-                return Ok(queue.clone());
+                if !queue.is_gone() {
+                    return Ok(queue.clone());
+                }
+                self.forget(name, &cell);
+                continue;
             }
             let unopened = Unopened { engine: self, name, cell: &cell };
             let opened = cell.get_or_try_init(|| self.start(name, &cell)).await.cloned();
@@ -201,7 +209,7 @@ impl Inner {
         info.partitions.sort_by_key(|partition| partition.number);
         let gates: Vec<Gate> = self.gates.iter().map(Gate::new).collect();
         let stores: Result<Vec<_>> =
-            info.partitions.iter().map(|partition| self.partition_store(name, partition, &gates)).collect();
+            info.partitions.iter().map(|partition| self.partition_store(&info, partition, &gates)).collect();
         let stores = stores.map_err(because)?;
         let Some((undertaker, _)) = &*self.undertaker.lock() else {
             return Err(because(Error::EngineStopping));
@@ -215,9 +223,18 @@ impl Inner {
         Ok(Queue::start(record, stores, &self.config, undertaker, &self.answers))
     }
 
+    /// Looks for the queue again when it is used next.
+    fn forget(&self, name: &QueueName, cell: &Cell) {
+        let mut queues = self.queues.write();
+        if queues.get(name).is_some_and(|current| Arc::ptr_eq(current, cell)) {
+            queues.remove(name);
+        }
+    }
+
     /// The queue if it is open.
     fn opened(&self, name: &QueueName) -> Option<Arc<Queue>> {
-        self.queues.read().get(name).and_then(|cell| cell.get().cloned())
+        let queue = self.queues.read().get(name).and_then(|cell| cell.get().cloned());
+        queue.filter(|queue| !queue.is_gone())
     }
 
     /// All that are open.
@@ -244,13 +261,13 @@ impl Inner {
 
     fn partition_store(
         &self,
-        queue: &QueueName,
+        info: &QueueInfo,
         partition: &PartitionInfo,
         gates: &[Gate],
     ) -> Result<GatedStore> {
-        let id = PartitionId { queue: queue.clone(), number: partition.number };
-        let index = self.store_index(queue, partition)?;
-        Ok((self.stores[index].store.partition(&id), gates[index].clone()))
+        let id = PartitionId { queue: info.name.clone(), number: partition.number };
+        let index = self.store_index(&info.name, partition)?;
+        Ok((self.stores[index].store.partition_of(&id, info.created_at), gates[index].clone()))
     }
 
     /// A look into the store of records or of partitions, with a limit on how long it may take: beyond it, nothing happened.

@@ -33,7 +33,7 @@ impl Health {
     /// What it is after the store failed, so often in a row.
     pub(super) fn after(error: &StoreError, failures: u32, backoff: Backoff) -> Self {
         match error {
-            StoreError::Fenced { .. } => Health::Fenced,
+            StoreError::Fenced { .. } | StoreError::QueueGone { .. } => Health::Fenced,
             StoreError::Unavailable { .. }
             | StoreError::Indeterminate { .. }
             | StoreError::TooLarge { .. }
@@ -49,6 +49,7 @@ impl Health {
 pub(super) fn repeat(error: &StoreError, operation: &'static str) -> Error {
     Error::Storage(match error {
         StoreError::Fenced { partition } => StoreError::Fenced { partition: partition.clone() },
+        StoreError::QueueGone { queue } => StoreError::QueueGone { queue: queue.clone() },
         StoreError::TooLarge { operation, reason } => {
             StoreError::TooLarge { operation, reason: reason.clone() }
         }

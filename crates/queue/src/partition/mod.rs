@@ -80,6 +80,8 @@ pub(crate) struct Partition {
     /// How often the store failed since it last wrote anything: a store that can be opened and not written is not
     /// tried again at once for ever.
     strikes: u32,
+    /// The record is to be read before anything is served: others came between, perhaps because the queue was deleted.
+    is_record_due: bool,
     /// How many writes were among them.
     writes_failed: u32,
     /// Of this owner: above every id that is stored. It gives none out before the partition is open.
@@ -114,6 +116,7 @@ impl Partition {
             limits: WriteLimits::default(),
             stopping: false,
             strikes: 0,
+            is_record_due: true,
             writes_failed: 0,
             health: Health::Failing { failures: 0, retry_at: Instant::now() },
             ids: ItemIds::default(),
@@ -162,6 +165,16 @@ impl Partition {
     async fn act(&mut self) -> bool {
         self.info = self.links.record.info();
         let mut acted = false;
+        if self.health == Health::Fenced && std::mem::take(&mut self.is_record_due) {
+            // If it cannot be read, a reload does it again.
+            drop(self.links.record.read_again().await);
+            acted = true;
+        }
+        if self.links.record.is_gone()
+            && let Some(router) = self.links.router.upgrade()
+        {
+            drop(router.send(RouterMessage::Stop));
+        }
         if let Health::Failing { retry_at, .. } = self.health
             && retry_at <= Instant::now()
         {
@@ -290,6 +303,11 @@ impl Partition {
     fn mark_failed(&mut self, error: &StoreError) {
         self.strikes = self.strikes.saturating_add(1);
         self.health = Health::after(error, self.strikes, self.config.backoff);
+        match error {
+            StoreError::QueueGone { .. } => self.links.record.end(),
+            StoreError::Fenced { .. } => self.is_record_due = true,
+            _ => {}
+        }
         let message = chain(error);
         tracing::warn!(queue = %self.id.queue, partition = self.id.number, error = %message, "partition is failing");
         self.remember_error(message);

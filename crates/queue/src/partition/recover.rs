@@ -111,8 +111,12 @@ impl Partition {
         self.held.forget();
         if !opened.is_unbroken {
             self.give_up_unsettled();
-            // Whoever had the partition may have been told of changes that we were not.
-            self.info = self.links.record.read_again().await;
+            self.is_record_due = true;
+        }
+        if self.is_record_due {
+            // Whoever had the partition may have been told of changes that we were not, or that the queue is gone.
+            self.info = self.links.record.read_again().await?;
+            self.is_record_due = false;
         }
         while let Some((write, tries)) = self.unsettled.pop() {
             // What it did, if anything, was read by the open.

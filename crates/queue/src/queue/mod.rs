@@ -21,7 +21,7 @@ use crate::engine::{Config, Gate};
 use crate::partition::Partition;
 use crate::request::NewItem;
 use crate::undertaker::UndertakerHandle;
-use crate::{Error, PartitionStore, QueueInfo, QueueName, Refusal, Result};
+use crate::{Error, PartitionStore, QueueInfo, QueueName, Refusal, Result, StoreError};
 use choice::Choice;
 use message::{Cold, PartitionMessage, RouterMessage, Waiting};
 use router::{Busy, Line, Router};
@@ -163,7 +163,29 @@ impl Queue {
     }
 
     pub(crate) fn send(&self, message: RouterMessage) -> Result<()> {
-        self.router.send(message).map_err(|_| Error::QueueStopping)
+        self.router.send(message).map_err(|_| self.stopped())
+    }
+
+    /// Whether it was deleted, as far as this server knows.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.record.is_gone()
+    }
+
+    /// Whether its record is still there; if not, it is not used any more.
+    pub(crate) async fn is_there(&self) -> Result<bool> {
+        match self.record.read_again().await {
+            Ok(_) => Ok(true),
+            Err(StoreError::QueueGone { .. }) => Ok(false),
+            Err(error) => Err(Error::Storage(error)),
+        }
+    }
+
+    /// Why it serves nobody.
+    fn stopped(&self) -> Error {
+        match self.is_gone() {
+            true => Error::QueueNotFound { name: self.name.clone() },
+            false => Error::QueueStopping,
+        }
     }
 
     /// Asks one partition something.
@@ -173,7 +195,7 @@ impl Queue {
         question: impl FnOnce(oneshot::Sender<T>) -> Cold,
     ) -> Result<T> {
         let _room = self.cold.acquire().await;
-        self.question(partition, question)?.await.map_err(|_| Error::QueueStopping)
+        self.question(partition, question)?.await.map_err(|_| self.stopped())
     }
 
     /// Asks all partitions at once; their answers in order.
@@ -183,7 +205,7 @@ impl Queue {
             (0..self.partitions.len()).map(|partition| self.question(partition, &question)).collect();
         let mut answers = Vec::with_capacity(self.partitions.len());
         for answer in asked? {
-            answers.push(answer.await.map_err(|_| Error::QueueStopping)?);
+            answers.push(answer.await.map_err(|_| self.stopped())?);
         }
         Ok(answers)
     }
@@ -201,7 +223,7 @@ impl Queue {
         let mut answers = Vec::with_capacity(self.partitions.len());
         for (answer, figures) in asked?.into_iter().zip(&self.figures) {
             answers.push(match tokio::time::timeout_at(deadline, answer).await {
-                Ok(answer) => answer.map_err(|_| Error::QueueStopping)?,
+                Ok(answer) => answer.map_err(|_| self.stopped())?,
                 Err(_) => last_told(figures),
             });
         }
@@ -215,25 +237,29 @@ impl Queue {
     ) -> Result<oneshot::Receiver<T>> {
         let (reply, answer) = oneshot::channel();
         let sent = self.partitions[partition].send(PartitionMessage::Cold(question(reply)));
-        sent.map_err(|_| Error::QueueStopping)?;
+        sent.map_err(|_| self.stopped())?;
         Ok(answer)
     }
 
     pub(crate) async fn waiting(&self) -> Result<(Waiting, usize)> {
         let (reply, answer) = oneshot::channel();
         self.send(RouterMessage::Waiting(reply))?;
-        let waiting = answer.await.map_err(|_| Error::QueueStopping)?;
+        let waiting = answer.await.map_err(|_| self.stopped())?;
         Ok((waiting, self.calls.load(Ordering::Relaxed)))
     }
 
     pub(crate) async fn pause(&self, paused: bool) -> Result<()> {
         let (reply, answer) = oneshot::channel();
         self.send(RouterMessage::Pause(paused, reply))?;
-        answer.await.map_err(|_| Error::QueueStopping)
+        answer.await.map_err(|_| self.stopped())
     }
 
     /// Goes on with another record: it is in force for all that a partition begins from now on.
     pub(crate) fn update(&self, info: QueueInfo) {
+        if info.created_at != self.info().created_at {
+            self.record.end();
+            return;
+        }
         self.record.set(Arc::new(info));
         for partition in &self.partitions {
             // One that has ended goes on with nothing.
@@ -276,7 +302,10 @@ impl<T> InFlight<T> {
     ) -> Result<T> {
         let answer = self.pending.answer(operation, grace, late).await;
         self.answered = answer.is_ok();
-        answer
+        answer.map_err(|error| match error {
+            Error::QueueStopping => self.queue.stopped(),
+            error => error,
+        })
     }
 }
 

@@ -1,17 +1,19 @@
 //! The record that an open queue runs with.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::RwLock;
 
-use crate::{QueueInfo, QueueStore};
+use crate::{QueueInfo, QueueStore, StoreError};
 
 /// The record that an open queue runs with, and where it is kept: another server may have changed it there.
 pub(crate) struct Record {
     info: RwLock<Arc<QueueInfo>>,
     records: Arc<dyn QueueStore>,
     timeout: Duration,
+    is_gone: AtomicBool,
 }
 
 impl std::fmt::Debug for Record {
@@ -22,7 +24,7 @@ impl std::fmt::Debug for Record {
 
 impl Record {
     pub(crate) fn new(info: QueueInfo, records: Arc<dyn QueueStore>, timeout: Duration) -> Self {
-        Record { info: RwLock::new(Arc::new(info)), records, timeout }
+        Record { info: RwLock::new(Arc::new(info)), records, timeout, is_gone: AtomicBool::new(false) }
     }
 
     pub(crate) fn info(&self) -> Arc<QueueInfo> {
@@ -39,22 +41,28 @@ impl Record {
         }
     }
 
-    /// As it is stored now; as it was if that cannot be said, or if it is gone.
-    pub(crate) async fn read_again(&self) -> Arc<QueueInfo> {
+    /// Whether the queue was deleted: another of its name is another queue.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.is_gone.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn end(&self) {
+        self.is_gone.store(true, Ordering::Release);
+    }
+
+    /// As it is stored now.
+    pub(crate) async fn read_again(&self) -> Result<Arc<QueueInfo>, StoreError> {
         let known = self.info();
-        match tokio::time::timeout(self.timeout, self.records.get(&known.name)).await {
-            Ok(Ok(Some(info))) => {
+        let unread = |source| StoreError::Unavailable { operation: "get", source };
+        let found = tokio::time::timeout(self.timeout, self.records.get(&known.name)).await;
+        match found.map_err(|elapsed| unread(elapsed.into()))?? {
+            Some(info) if info.created_at == known.created_at => {
                 self.set(Arc::new(info));
-                self.info()
+                Ok(self.info())
             }
-            Ok(Ok(None)) => known,
-            Ok(Err(error)) => {
-                tracing::warn!(queue = %known.name, %error, "the record of a queue could not be read again");
-                known
-            }
-            Err(_) => {
-                tracing::warn!(queue = %known.name, "the record of a queue was not read again in time");
-                known
+            _ => {
+                self.end();
+                Err(StoreError::QueueGone { queue: known.name.clone() })
             }
         }
     }

@@ -3,6 +3,7 @@
 use leasehold_core::Class;
 
 use super::PartitionId;
+use crate::QueueName;
 
 /// The result of a store.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
@@ -33,6 +34,12 @@ pub enum StoreError {
         /// The partition that was lost.
         partition: PartitionId,
     },
+    /// The queue of the partition was deleted, and perhaps created again; nothing was written.
+    #[error("queue {queue} was deleted")]
+    QueueGone {
+        /// The queue.
+        queue: QueueName,
+    },
     /// It cannot be written as a whole; nothing was.
     #[error("{operation} is too large for the store: {reason}")]
     TooLarge {
@@ -59,6 +66,7 @@ impl StoreError {
             Self::Unavailable { .. } => "queue.store_unavailable",
             Self::Indeterminate { .. } => "queue.store_indeterminate",
             Self::Fenced { .. } => "queue.fenced",
+            Self::QueueGone { .. } => "queue.gone",
             Self::TooLarge { .. } => "queue.store_too_large",
             Self::Unusable { .. } => "queue.store_unusable",
         }
@@ -71,7 +79,7 @@ impl StoreError {
             Self::Unavailable { .. } => Class::Unavailable,
             Self::Indeterminate { .. } => Class::Indeterminate,
             Self::Fenced { .. } => Class::Conflict,
-            Self::TooLarge { .. } => Class::Rejected,
+            Self::QueueGone { .. } | Self::TooLarge { .. } => Class::Rejected,
             Self::Unusable { .. } => Class::Internal,
         }
     }

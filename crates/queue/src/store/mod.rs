@@ -48,6 +48,11 @@ pub trait Store: Send + Sync + 'static {
     /// A handle on a partition. Touches nothing: the first call of the handle does.
     fn partition(&self, partition: &PartitionId) -> Box<dyn PartitionStore>;
 
+    /// A handle on a partition of the queue that was created at this instant. Where the records of queues are in the same
+    /// place, it opens in one step with a look at the record: [`StoreError::QueueGone`], and nothing is made, if the record
+    /// is not there or is that of a later queue.
+    fn partition_of(&self, partition: &PartitionId, created_at: Timestamp) -> Box<dyn PartitionStore>;
+
     /// Drops a partition with all its items, or as many of them as one call may; fine if it does not exist. Its owner
     /// must have been closed: a write of one that has not answers [`StoreError::Fenced`].
     ///
@@ -93,7 +98,7 @@ pub trait PartitionStore: Send + 'static {
     /// one that this very handle had sent and never saw answered: what is read afterwards stays true.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`]; the call may be repeated.
+    /// [`StoreError::Unavailable`]; the call may be repeated. [`StoreError::QueueGone`] of a handle that belongs to a queue.
     async fn open(&mut self) -> Result<Opened>;
 
     /// Adds items under the ids they carry, which are above all that are stored: all of them or none. One whose
@@ -205,7 +210,7 @@ pub trait QueueStore: Send + Sync + 'static {
     /// What the store said.
     async fn add(&self, info: &QueueInfo) -> Result<bool>;
 
-    /// Replaces a record; false if there is none.
+    /// Replaces the record of the queue that was created at the same instant; false if there is none.
     ///
     /// # Errors
     /// What the store said.
@@ -217,9 +222,10 @@ pub trait QueueStore: Send + Sync + 'static {
     /// What the store said.
     async fn list(&self, namespace: Option<&Namespace>, pivot: &str, limit: usize) -> Result<Vec<QueueInfo>>;
 
-    /// Removes a record; fine if there is none.
+    /// Removes the record of the queue that was created at the same instant; false if there is none. In the same step the
+    /// owners of its partitions in the same place are fenced, as far as one write can: their items are left behind.
     ///
     /// # Errors
     /// What the store said.
-    async fn delete(&self, name: &QueueName) -> Result<()>;
+    async fn delete(&self, info: &QueueInfo) -> Result<bool>;
 }

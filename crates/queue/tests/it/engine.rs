@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use leasehold_queue::store::memory::{MemoryQueues, MemoryStore};
 use leasehold_queue::{
     Backoff, Config, DeadQueueRule, Engine, Error, LeaseRequest, NamedStore, Namespace, NewItem,
     ProduceRequest, QueueChange, QueueInfo, QueueName, QueueStore, RetryItem, RetryRequest, Store,
-    UnknownStores,
+    StoreError, UnknownStores,
 };
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -190,4 +191,78 @@ async fn partitions_are_spread_over_stores_by_their_weight() {
             assert_eq!(opened.counts.ready, ready, "partition {number}");
         }
     }
+}
+
+/// Records that answer once what was read before the queue was deleted.
+struct ReadBefore {
+    records: MemoryQueues,
+    earlier: std::sync::Mutex<Option<QueueInfo>>,
+}
+
+#[async_trait]
+impl QueueStore for ReadBefore {
+    async fn get(&self, name: &QueueName) -> Result<Option<QueueInfo>, StoreError> {
+        let earlier = self.earlier.lock().expect("nobody panicked").take();
+        if earlier.is_some() { Ok(earlier) } else { self.records.get(name).await }
+    }
+
+    async fn add(&self, info: &QueueInfo) -> Result<bool, StoreError> {
+        self.records.add(info).await
+    }
+
+    async fn replace(&self, info: &QueueInfo) -> Result<bool, StoreError> {
+        self.records.replace(info).await
+    }
+
+    async fn list(
+        &self,
+        namespace: Option<&Namespace>,
+        pivot: &str,
+        limit: usize,
+    ) -> Result<Vec<QueueInfo>, StoreError> {
+        self.records.list(namespace, pivot, limit).await
+    }
+
+    async fn delete(&self, info: &QueueInfo) -> Result<bool, StoreError> {
+        self.records.delete(info).await
+    }
+}
+
+/// No step spans records and partitions that are in different places, so the record is read behind the take-over.
+#[tokio::test]
+async fn deleted_queue_stores_nothing_although_its_record_is_in_another_place() {
+    let (store, records) = (MemoryStore::new(), MemoryQueues::new());
+    let over = |records: Arc<dyn QueueStore>| {
+        let store = NamedStore { name: "m".to_owned(), affinity: 1.0, store: Arc::new(store.clone()) };
+        Engine::new(Config::default(), records, vec![store])
+    };
+    let queue: QueueName = "q".parse().expect("a name");
+    let produce = async |engine: &Engine| {
+        let items = vec![NewItem::default()];
+        engine.produce(ProduceRequest { queue: queue.clone(), timeout: PATIENCE, items }).await
+    };
+    let one = over(Arc::new(records.clone()));
+    create(&one, &queue).await;
+    let earlier = records.get(&queue).await.expect("answers");
+    one.delete_queue(&queue).await.expect("deleted");
+    for is_created_again in [false, true] {
+        if is_created_again {
+            create(&one, &queue).await;
+        }
+        let read_before =
+            ReadBefore { records: records.clone(), earlier: std::sync::Mutex::new(earlier.clone()) };
+        let late = over(Arc::new(read_before));
+        let refused = produce(&late).await.expect_err("the queue was deleted");
+        assert!(matches!(refused, Error::QueueNotFound { .. }), "{refused}");
+        late.shutdown().await;
+    }
+    one.reload(&queue).await.expect("the late one took its partition");
+    assert_eq!(one.stats(&queue).await.expect("stats").partitions[0].counts.ready, 0);
+    let serving = over(Arc::new(records.clone()));
+    produce(&serving).await.expect("it serves");
+    one.delete_queue(&queue).await.expect("deleted");
+    let refused = produce(&serving).await.expect_err("the queue was deleted");
+    assert!(matches!(refused, Error::QueueNotFound { .. }), "{refused}");
+    serving.shutdown().await;
+    one.shutdown().await;
 }

@@ -9,7 +9,6 @@ use leasehold_queue::{QueueStore, Store, queue_conformance, store_conformance};
 
 #[derive(Default)]
 struct Memory {
-    store: MemoryStore,
     queues: MemoryQueues,
 }
 
@@ -24,7 +23,7 @@ impl Harness for Memory {
     }
 
     fn store(&self) -> Arc<dyn Store> {
-        Arc::new(self.store.clone())
+        Arc::new(MemoryStore::beside(&self.queues))
     }
 
     fn queues(&self) -> Arc<dyn QueueStore> {

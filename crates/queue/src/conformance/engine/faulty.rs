@@ -191,6 +191,11 @@ impl Store for FaultyStore {
         Box::new(FaultyPartition { store, gate: Gate { id: partition.clone(), faults: self.faults.clone() } })
     }
 
+    fn partition_of(&self, partition: &PartitionId, created_at: Timestamp) -> Box<dyn PartitionStore> {
+        let store = self.store.partition_of(partition, created_at);
+        Box::new(FaultyPartition { store, gate: Gate { id: partition.clone(), faults: self.faults.clone() } })
+    }
+
     async fn drop_partition(&self, partition: &PartitionId) -> Result<Dropped> {
         let gate = Gate { id: partition.clone(), faults: self.faults.clone() };
         let lost = gate.before("drop").await?;

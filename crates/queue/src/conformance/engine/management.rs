@@ -139,8 +139,7 @@ pub async fn leftovers_are_dropped_when_a_queue_is_created(served: &mut Served) 
     served.create("jobs").await;
     served.produce("jobs", &["old"]).await;
     served.faults.once("drop", Fault::Unavailable);
-    assert!(served.engine.delete_queue(&name("jobs")).await.is_err());
-    served.engine.delete_queue(&name("jobs")).await.expect("it can be deleted again");
+    served.engine.delete_queue(&name("jobs")).await.expect("its record is gone");
     served.faults.once("drop", Fault::Unavailable);
     assert!(served.try_create("jobs", |_| {}).await.is_err());
     served.create("jobs").await;

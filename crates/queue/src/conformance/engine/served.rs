@@ -11,6 +11,7 @@ use tokio::task::JoinHandle;
 use super::faulty::{Faults, FaultyQueues, FaultyStore};
 use crate::conformance::{Harness, Start};
 use crate::store::memory::MemoryQueues;
+use crate::store::{LastOwner, PartitionId};
 use crate::{
     Backoff, CompleteRequest, Config, Engine, EngineClock, Error, GivenId, Item, LeaseRequest, Leased,
     ListItems, NamedStore, Namespace, NewItem, PartitionStats, ProduceRequest, Produced, QueueChange,
@@ -88,6 +89,12 @@ impl Served {
     /// The records of queues, past the engine.
     pub(super) fn records(&self) -> Arc<dyn QueueStore> {
         self.harness().queues()
+    }
+
+    /// Who took partition zero over last.
+    pub(super) async fn last_owner(&self, queue: &str) -> LastOwner {
+        let partition = PartitionId { queue: name(queue), number: 0 };
+        self.harness().store().last_owner(&partition).await.expect("the store answers")
     }
 
     /// Another engine over the same store, as a second server would be.

@@ -111,11 +111,11 @@ pub async fn complete_is_not_settled_by_what_another_server_completed(served: &m
 
 /// A queue that another server has created meanwhile keeps what was stored in it.
 pub async fn create_does_not_drop_what_another_server_stored(served: &mut Served) {
-    served.create("jobs").await;
+    let created = served.create("jobs").await;
     served.produce("jobs", &["old"]).await;
     let records = served.records();
     served.reconfigure(|_| {}).await;
-    records.delete(&name("jobs")).await.expect("its items are left behind");
+    assert!(records.delete(&created).await.expect("its items are left behind"));
     served.faults.once("drop", Fault::Held);
     served.faults.take_calls("drop");
     let engine = served.engine.clone();
@@ -206,4 +206,78 @@ pub async fn complete_of_a_former_holder_ends_no_later_item(served: &mut Served)
         assert_eq!(items(&served.engine).await, ["stays", "later"]);
         served.complete("jobs", &later).await.expect("it is held");
     }
+}
+
+fn is_not_found<T: std::fmt::Debug>(answer: Result<T>) {
+    assert!(matches!(answer, Err(Error::QueueNotFound { .. })), "{answer:?}");
+}
+
+async fn produce(engine: &Engine, payload: &str) -> Result<crate::Produced> {
+    engine
+        .produce(ProduceRequest { queue: name("jobs"), timeout: PATIENCE, items: vec![new_item(payload)] })
+        .await
+}
+
+async fn create(engine: &Engine) -> crate::QueueInfo {
+    engine.create_queue(name("jobs"), Namespace::default(), queue_change()).await.expect("it is created")
+}
+
+/// Nothing is stored for a queue that another server deletes after this one has read its record.
+pub async fn deleted_queue_is_not_opened_by_whoever_has_read_its_record(served: &mut Served) {
+    let other = served.second_engine();
+    create(&other).await;
+    served.faults.always("open", None, Fault::Held);
+    served.faults.take_calls("open");
+    let engine = served.engine.clone();
+    let late = tokio::spawn(async move { produce(&engine, "late").await });
+    served.until(|| async { served.faults.take_calls("open") == 1 }).await;
+    other.delete_queue(&name("jobs")).await.expect("delete");
+    let before = served.last_owner("jobs").await;
+    served.faults.heal();
+    is_not_found(late.await.expect("it ends"));
+    assert_eq!(served.last_owner("jobs").await, before, "no partition is made");
+    is_not_found(produce(&served.engine, "later").await);
+    create(&served.engine).await;
+    assert_eq!(items(&served.engine).await, [""; 0]);
+    other.shutdown().await;
+}
+
+/// A server that serves a queue which another one deletes learns so by its next write, and knows the next queue of that name.
+pub async fn deleted_queue_is_gone_for_the_server_that_serves_it(served: &mut Served) {
+    served.create("jobs").await;
+    served.produce("jobs", &["old"]).await;
+    let other = served.second_engine();
+    for is_created_again in [false, true] {
+        other.delete_queue(&name("jobs")).await.expect("delete");
+        if is_created_again {
+            // By a clock that stands still.
+            create(&other).await;
+        }
+        is_not_found(produce(&served.engine, "late").await);
+        if !is_created_again {
+            is_not_found(produce(&served.engine, "later").await);
+            create(&served.engine).await;
+        }
+        assert_eq!(items(&other).await, [""; 0], "created again: {is_created_again}");
+        served.engine.reload(&name("jobs")).await.expect("reload");
+        produce(&served.engine, "kept").await.expect("it is the next queue");
+        assert_eq!(items(&served.engine).await, ["kept"]);
+    }
+    other.shutdown().await;
+}
+
+/// A queue that another server has deleted can be created, and a server that still has it open reloads the next one.
+pub async fn queue_is_created_although_the_deleted_one_is_still_open(served: &mut Served) {
+    served.create("jobs").await;
+    served.produce("jobs", &["old"]).await;
+    let other = served.second_engine();
+    other.delete_queue(&name("jobs")).await.expect("delete");
+    served.create("jobs").await;
+    served.produce("jobs", &["new"]).await;
+    assert_eq!(payloads(&served.items("jobs", 0).await), ["new"]);
+    other.reload(&name("jobs")).await.expect("reload");
+    let change = QueueChange { lease_timeout: 2 * MINUTE, ..queue_change() };
+    other.update_queue(&name("jobs"), change).await.expect("update");
+    produce(&other, "newer").await.expect("it is the next queue");
+    other.shutdown().await;
 }

@@ -97,6 +97,9 @@ macro_rules! store_conformance {
             records: list_is_in_byte_order_from_the_pivot,
             records: namespace_is_filtered_before_the_limit,
             records: deleted_record_is_gone,
+            records: record_of_a_later_queue_is_left_alone,
+            records: deletion_of_a_record_fences_the_owners_of_its_partitions,
+            records: partition_of_a_deleted_queue_is_not_opened_and_not_made,
             records: concurrent_adds_of_one_name_have_one_winner,
             model: random_operations_answer_as_the_model,
         );

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use super::line::at;
+use super::line::{Line, at};
 use crate::conformance::Start;
-use crate::{Namespace, PartitionInfo, QueueInfo, QueueName, QueueOptions, QueueStore};
+use crate::store::{PartitionId, StoreError};
+use crate::{ItemId, Namespace, PartitionInfo, QueueInfo, QueueName, QueueOptions, QueueStore};
 
 fn name(text: &str) -> QueueName {
     text.parse().expect("a name")
@@ -114,11 +115,25 @@ pub async fn namespace_is_filtered_before_the_limit(start: Start) {
 pub async fn deleted_record_is_gone(start: Start) {
     let harness = start().await;
     let queues = harness.queues();
-    queues.add(&record("a", "mine")).await.expect("add");
-    queues.delete(&name("a")).await.expect("delete");
-    queues.delete(&name("a")).await.expect("a second delete is fine");
+    let (mine, theirs) = (record("a", "mine"), QueueInfo { created_at: at(2), ..record("a", "theirs") });
+    queues.add(&mine).await.expect("add");
+    assert!(queues.delete(&mine).await.expect("delete"));
+    assert!(!queues.delete(&mine).await.expect("delete"), "it is gone");
     assert_eq!(queues.get(&name("a")).await.expect("get"), None);
-    assert!(queues.add(&record("a", "theirs")).await.expect("add"));
+    assert!(queues.add(&theirs).await.expect("add"));
+}
+
+/// Whoever has read the record of a queue that was deleted since changes nothing about the next one of its name.
+pub async fn record_of_a_later_queue_is_left_alone(start: Start) {
+    let harness = start().await;
+    let queues = harness.queues();
+    let (earlier, later) = (record("a", "mine"), QueueInfo { created_at: at(2), ..record("a", "theirs") });
+    queues.add(&earlier).await.expect("add");
+    assert!(queues.delete(&earlier).await.expect("delete"));
+    queues.add(&later).await.expect("add");
+    assert!(!queues.replace(&earlier).await.expect("replace"));
+    assert!(!queues.delete(&earlier).await.expect("delete"));
+    assert_eq!(queues.get(&name("a")).await.expect("get"), Some(later));
 }
 
 /// Decided by the store, not by a look before.
@@ -133,4 +148,52 @@ pub async fn concurrent_adds_of_one_name_have_one_winner(start: Start) {
         winners += usize::from(add.await.expect("no panic"));
     }
     assert_eq!(winners, 1);
+}
+
+fn is_gone<T: std::fmt::Debug>(answer: Result<T, StoreError>) {
+    assert!(matches!(answer, Err(StoreError::QueueGone { .. })), "{answer:?}");
+}
+
+/// No server goes on with a queue that has no record: nobody would find what it stores.
+pub async fn deletion_of_a_record_fences_the_owners_of_its_partitions(start: Start) {
+    let harness = start().await;
+    let (queues, info) = (harness.queues(), record("orders", "mine"));
+    queues.add(&info).await.expect("add");
+    let mut line = Line::over(harness).await;
+    assert!(queues.delete(&info).await.expect("delete"));
+    let item = line.item("late");
+    let answer = line.owner.produce(&[item]).await;
+    assert!(matches!(answer, Err(StoreError::Fenced { .. })), "{answer:?}");
+}
+
+/// Whatever a server has read: a handle opens a partition of its own queue, and of no later one of the same name.
+pub async fn partition_of_a_deleted_queue_is_not_opened_and_not_made(start: Start) {
+    let harness = start().await;
+    let (store, queues) = (harness.store(), harness.queues());
+    let (earlier, later) =
+        (record("orders", "mine"), QueueInfo { created_at: at(2), ..record("orders", "mine") });
+    let [first, second] = [0, 1].map(|number| PartitionId { number, ..Line::partition() });
+    let mut opened = store.partition_of(&first, earlier.created_at);
+    is_gone(opened.open().await);
+    queues.add(&earlier).await.expect("add");
+    opened.open().await.expect("open");
+    let mut unopened = store.partition_of(&second, earlier.created_at);
+    assert!(queues.delete(&earlier).await.expect("delete"));
+    for is_created_again in [false, true] {
+        if is_created_again {
+            queues.add(&later).await.expect("add");
+        }
+        let owners = async || {
+            let first = store.last_owner(&first).await.expect("look");
+            (first, store.last_owner(&second).await.expect("look"))
+        };
+        let before = owners().await;
+        is_gone(opened.open().await);
+        is_gone(unopened.open().await);
+        assert_eq!(owners().await, before, "nothing was made");
+    }
+    let mut owner = store.partition_of(&first, later.created_at);
+    owner.open().await.expect("open");
+    is_gone(opened.open().await);
+    owner.remove(&[ItemId::MIN]).await.expect("it is still the owner");
 }

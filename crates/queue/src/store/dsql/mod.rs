@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use leasehold_core::Timestamp;
 use leasehold_txn::{Policy, Pool};
 use tokio::sync::Semaphore;
 
@@ -51,13 +52,22 @@ pub struct DsqlStore {
     pools: [Pool; 2],
     config: Config,
     dialect: Arc<Dsql>,
+    /// Whether the records of the queues are in the same cluster.
+    is_beside_records: bool,
 }
 
 impl DsqlStore {
     /// Over a pool that may be shared with others, and up to four connections beside it that open partitions. Touches nothing: tables are made when a partition is opened.
     #[must_use]
     pub fn new(pool: Pool, config: Config) -> Self {
-        DsqlStore { dialect: Arc::new(Dsql::new(config.retries.clone())), pools: with_set_up(pool), config }
+        let dialect = Arc::new(Dsql::new(config.retries.clone()));
+        DsqlStore { dialect, pools: with_set_up(pool), config, is_beside_records: true }
+    }
+
+    /// The records of the queues are somewhere else.
+    #[must_use]
+    pub fn apart_from_records(self) -> Self {
+        DsqlStore { is_beside_records: false, ..self }
     }
 
     fn place(&self, partition: &PartitionId) -> Place {
@@ -72,6 +82,11 @@ impl DsqlStore {
 impl Store for DsqlStore {
     fn partition(&self, partition: &PartitionId) -> Box<dyn PartitionStore> {
         Box::new(PostgresPartition::new(Arc::new(self.place(partition)), Arc::new(Semaphore::new(0))))
+    }
+
+    fn partition_of(&self, partition: &PartitionId, created_at: Timestamp) -> Box<dyn PartitionStore> {
+        let place = self.place(partition).of(self.is_beside_records.then_some(created_at));
+        Box::new(PostgresPartition::new(Arc::new(place), Arc::new(Semaphore::new(0))))
     }
 
     /// Dropped midway, its owner is fenced, and some of its items may be left; it may be called again.

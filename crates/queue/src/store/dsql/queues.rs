@@ -32,6 +32,7 @@ pub(super) fn statements() -> Statements {
         list: fill(include_str!("sql/queues/list.sql")),
         add: fill(ADD),
         replace: fill(REPLACE),
+        drop_owners: include_str!("sql/queues/drop_owners.sql"),
     }
 }
 
@@ -56,7 +57,7 @@ impl QueueStore for DsqlQueues {
     }
 
     /// Dropped midway, the record is gone or is not.
-    async fn delete(&self, name: &QueueName) -> Result<()> {
-        self.0.delete(name).await
+    async fn delete(&self, info: &QueueInfo) -> Result<bool> {
+        self.0.delete(info).await
     }
 }

@@ -7,7 +7,7 @@
 //! statistics takes a whole partition for one row, and then joins two of them in a loop.
 
 use super::super::postgres::script::Script;
-use super::super::postgres::statements::Statements;
+use super::super::postgres::statements::{Statements, THERE, take_over};
 
 /// `item_row.rs` of `postgres` reads them in this order.
 const COLUMNS: &str = "item.id, item.source_id, item.is_leased, item.lease_deadline, item.expire_deadline, \
@@ -36,7 +36,9 @@ pub(super) const SCHEMA_INDEXES: [&str; 3] = [
 pub(super) fn all() -> Statements {
     Statements {
         former: include_str!("sql/fence.sql").to_owned(),
-        take_over: include_str!("sql/take_over.sql").to_owned(),
+        take_over: take_over(include_str!("sql/take_over.sql"), "true"),
+        take_over_of: take_over(include_str!("sql/take_over.sql"), THERE),
+        record: None,
         // Nothing is locked, so there is no order to keep.
         touch: None,
         opened: read(include_str!("sql/opened.sql")),
@@ -125,7 +127,9 @@ mod tests {
     #[test]
     fn nothing_is_left_to_fill() {
         let statements = format!("{:?}", all());
-        for placeholder in ["{next", "{owned}", "{here}", "{held}", "{bytes}", "{content}", "{columns}"] {
+        for placeholder in
+            ["{there}", "{next", "{owned}", "{here}", "{held}", "{bytes}", "{content}", "{columns}"]
+        {
             assert!(!statements.contains(placeholder), "{placeholder} in {statements}");
         }
     }

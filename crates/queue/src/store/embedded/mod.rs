@@ -19,6 +19,7 @@ mod tables;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use leasehold_core::Timestamp;
 use leasehold_embedded::Written;
 
 use super::{Dropped, LastOwner, PartitionId, PartitionStore, Result, Store, StoreError};
@@ -34,6 +35,8 @@ const SWEEP_TIME: Duration = Duration::from_millis(500);
 #[derive(Clone, Debug)]
 pub struct EmbeddedStore {
     store: leasehold_embedded::Store,
+    /// Whether the records of the queues are in the same folder.
+    is_beside_records: bool,
 }
 
 impl EmbeddedStore {
@@ -43,7 +46,13 @@ impl EmbeddedStore {
     /// What the store said.
     pub fn open(store: leasehold_embedded::Store) -> Result<Self> {
         tables::create(&store).map_err(|error| unwritten("open", error))?;
-        Ok(EmbeddedStore { store })
+        Ok(EmbeddedStore { store, is_beside_records: true })
+    }
+
+    /// The records of the queues are somewhere else.
+    #[must_use]
+    pub fn apart_from_records(self) -> Self {
+        EmbeddedStore { is_beside_records: false, ..self }
     }
 
     /// Deletes what dropped partitions have left, as far as there is time.
@@ -62,7 +71,12 @@ impl EmbeddedStore {
 #[async_trait]
 impl Store for EmbeddedStore {
     fn partition(&self, partition: &PartitionId) -> Box<dyn PartitionStore> {
-        Box::new(EmbeddedPartition::new(self.store.clone(), partition.clone()))
+        Box::new(EmbeddedPartition::new(self.store.clone(), partition.clone(), None))
+    }
+
+    fn partition_of(&self, partition: &PartitionId, created_at: Timestamp) -> Box<dyn PartitionStore> {
+        let created_at = self.is_beside_records.then_some(created_at);
+        Box::new(EmbeddedPartition::new(self.store.clone(), partition.clone(), created_at))
     }
 
     /// Dropped midway, the rest goes when the next partition is opened or dropped.

@@ -1,11 +1,13 @@
 //! Taking a partition over, and finding what is in it.
 
+use leasehold_core::Timestamp;
 use leasehold_embedded::Written;
 use redb::{Error, ReadTransaction, ReadableTable, WriteTransaction};
 
 use super::contents::unusable;
+use super::queues;
 use super::record::{self, Placed};
-use super::tables::{EPOCHS, ITEMS, NUMBERS, PARTITIONS, STATES, id_of, range_of};
+use super::tables::{EPOCHS, ITEMS, NUMBERS, PARTITIONS, QUEUES, STATES, id_of, range_of};
 use crate::store::index::Index;
 use crate::store::{LastOwner, PartitionId, Ready, Result};
 
@@ -23,8 +25,18 @@ impl Claim {
     }
 }
 
-/// Raises the epoch: from here on no earlier owner writes. A partition that is not there is made.
-pub(super) fn claim(write: &WriteTransaction, partition: &PartitionId) -> Result<Written<Claim>, Error> {
+/// Raises the epoch: from here on no earlier owner writes. A partition that is not there is made. None if its queue was
+/// deleted, and perhaps created again.
+pub(super) fn claim(
+    write: &WriteTransaction,
+    partition: &PartitionId,
+    created_at: Option<Timestamp>,
+) -> Result<Written<Option<Claim>>, Error> {
+    if let Some(created_at) = created_at
+        && !queues::is_there(&write.open_table(QUEUES)?, &partition.queue, created_at)?
+    {
+        return Ok(Written::Nothing(None));
+    }
     let name = (partition.queue.as_str(), partition.number);
     let mut partitions = write.open_table(PARTITIONS)?;
     let found = partitions.get(name)?.map(|number| number.value());
@@ -41,7 +53,7 @@ pub(super) fn claim(write: &WriteTransaction, partition: &PartitionId) -> Result
     let mut epochs = write.open_table(EPOCHS)?;
     let epoch = epochs.get(number)?.map_or(1, |epoch| epoch.value() + 1);
     epochs.insert(number, epoch)?;
-    Ok(Written::Changed(Claim { number, epoch }))
+    Ok(Written::Changed(Some(Claim { number, epoch })))
 }
 
 /// Numbers are never given twice, and epochs of one number only grow.

@@ -24,6 +24,8 @@ use crate::{Item, ItemId};
 pub(super) struct EmbeddedPartition {
     store: Store,
     partition: PartitionId,
+    /// When its queue was created, if the record is to be looked at.
+    created_at: Option<Timestamp>,
     hold: Hold,
     /// The last one it had, whatever became of it since.
     last_claim: Option<Claim>,
@@ -52,8 +54,8 @@ impl Owned {
 }
 
 impl EmbeddedPartition {
-    pub(super) fn new(store: Store, partition: PartitionId) -> Self {
-        EmbeddedPartition { store, partition, hold: Hold::None, last_claim: None }
+    pub(super) fn new(store: Store, partition: PartitionId, created_at: Option<Timestamp>) -> Self {
+        EmbeddedPartition { store, partition, created_at, hold: Hold::None, last_claim: None }
     }
 
     /// The line, for reading.
@@ -168,11 +170,15 @@ impl PartitionStore for EmbeddedPartition {
     /// Dropped midway, the partition may have lost its earlier owner, and the handle owns nothing.
     async fn open(&mut self) -> Result<Opened> {
         self.hold = Hold::Lost;
-        let partition = self.partition.clone();
-        let claimed = self.store.write(move |write| open::claim(write, &partition)).await;
+        let (partition, created_at) = (self.partition.clone(), self.created_at);
+        let claimed = self.store.write(move |write| open::claim(write, &partition, created_at)).await;
         // Whether it was raised or not: opening again is always right.
         let claim =
             claimed.map_err(|error| StoreError::Unavailable { operation: "open", source: error.into() })?;
+        let Some(claim) = claim else {
+            self.hold = Hold::None;
+            return Err(StoreError::QueueGone { queue: self.partition.queue.clone() });
+        };
         let found = read(&self.store, "open", move |read| {
             Ok((open::line(read, claim.number)?, sweep::is_needed(read)?))
         });

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use leasehold_core::Timestamp;
+
 use super::fields::{Fields, Malformed, put_len, put_text, put_timestamp};
-use crate::{PartitionInfo, QueueInfo, QueueName, QueueOptions};
+use crate::{Namespace, PartitionInfo, QueueInfo, QueueName, QueueOptions};
 
 const VERSION: u8 = 1;
 
@@ -27,16 +29,19 @@ pub(super) fn encode(info: &QueueInfo) -> Vec<u8> {
     record
 }
 
-pub(super) fn decode(name: &str, record: &[u8]) -> Result<QueueInfo, Malformed> {
-    let mut fields = Fields::new(record);
+/// When the queue was created; what comes behind it is not looked at.
+pub(super) fn created_at(record: &[u8]) -> Result<Timestamp, Malformed> {
+    head(&mut Fields::new(record)).map(|(_, _, created_at)| created_at)
+}
+
+fn head(fields: &mut Fields<'_>) -> Result<(Namespace, QueueOptions, Timestamp), Malformed> {
     if fields.u8()? != VERSION {
         return Err("it was written by a later release");
     }
-    let name = name.parse().map_err(|_| "its name is not one")?;
     let namespace = fields.text()?.parse().map_err(|_| "its namespace is not one")?;
     let options = QueueOptions {
-        lease_timeout: duration(&mut fields)?,
-        expire_timeout: duration(&mut fields)?,
+        lease_timeout: duration(fields)?,
+        expire_timeout: duration(fields)?,
         max_attempts: fields.u32()?,
         dead_queue: match fields.text()? {
             "" => None,
@@ -45,7 +50,14 @@ pub(super) fn decode(name: &str, record: &[u8]) -> Result<QueueInfo, Malformed> 
         reference: fields.text()?.to_owned(),
         requested_partitions: fields.u32()?,
     };
-    let (created_at, updated_at) = (fields.timestamp()?, fields.timestamp()?);
+    Ok((namespace, options, fields.timestamp()?))
+}
+
+pub(super) fn decode(name: &str, record: &[u8]) -> Result<QueueInfo, Malformed> {
+    let mut fields = Fields::new(record);
+    let (namespace, options, created_at) = head(&mut fields)?;
+    let name = name.parse().map_err(|_| "its name is not one")?;
+    let updated_at = fields.timestamp()?;
     let mut partitions = Vec::new();
     for _ in 0..fields.len()? {
         let (number, store) = (fields.u32()?, fields.text()?.to_owned());
@@ -70,7 +82,6 @@ fn duration(fields: &mut Fields<'_>) -> Result<Duration, Malformed> {
 
 #[cfg(test)]
 mod tests {
-    use leasehold_core::Timestamp;
     use proptest::prelude::*;
 
     use super::*;
@@ -114,6 +125,7 @@ mod tests {
     proptest! {
         #[test]
         fn record_reads_back_whole(info in queues()) {
+            prop_assert_eq!(created_at(&encode(&info)), Ok(info.created_at));
             prop_assert_eq!(decode(info.name.as_str(), &encode(&info)).expect("a record of ours"), info);
         }
 

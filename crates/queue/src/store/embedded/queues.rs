@@ -3,12 +3,13 @@
 use std::ops::Bound;
 
 use async_trait::async_trait;
+use leasehold_core::Timestamp;
 use leasehold_embedded::Written;
 use redb::{ReadableTable, WriteTransaction};
 
-use super::queue_record::{decode, encode};
+use super::queue_record::{self, decode, encode};
 use super::tables::{self, QUEUES};
-use super::{read, unwritten};
+use super::{read, sweep, unwritten};
 use crate::store::{QueueStore, Result, StoreError};
 use crate::{Namespace, QueueInfo, QueueName};
 
@@ -28,12 +29,16 @@ impl EmbeddedQueues {
         Ok(EmbeddedQueues { store })
     }
 
-    /// Writes the record if there is one of its name, or if there is none; whether it did.
+    /// Writes the record if there is one of its queue, or if there is none of its name; whether it did.
     async fn put(&self, operation: &'static str, info: &QueueInfo, replaces: bool) -> Result<bool> {
-        let (name, record) = (info.name.clone(), encode(info));
+        let (name, created_at, record) = (info.name.clone(), info.created_at, encode(info));
         let written = self.store.write(move |write: &WriteTransaction| {
             let mut queues = write.open_table(QUEUES)?;
-            if queues.get(name.as_str())?.is_some() != replaces {
+            let may_write = match replaces {
+                true => is_there(&queues, &name, created_at)?,
+                false => queues.get(name.as_str())?.is_none(),
+            };
+            if !may_write {
                 return Ok(Written::Nothing(false));
             }
             queues.insert(name.as_str(), record.as_slice())?;
@@ -41,6 +46,16 @@ impl EmbeddedQueues {
         });
         written.await.map_err(|error| unwritten(operation, error))
     }
+}
+
+/// Whether the record is that of the queue that was created then.
+pub(super) fn is_there(
+    queues: &impl ReadableTable<&'static str, &'static [u8]>,
+    name: &QueueName,
+    created_at: Timestamp,
+) -> Result<bool, redb::Error> {
+    let record = queues.get(name.as_str())?;
+    Ok(record.is_some_and(|record| queue_record::created_at(record.value()) == Ok(created_at)))
 }
 
 fn info(name: &str, record: &[u8]) -> Result<QueueInfo> {
@@ -95,12 +110,17 @@ impl QueueStore for EmbeddedQueues {
         page.await?
     }
 
-    /// Dropped midway, the record may be gone.
-    async fn delete(&self, name: &QueueName) -> Result<()> {
-        let name = name.clone();
+    /// Its partitions go with it; their items in steps, when the next partition is opened or dropped. Dropped midway, the
+    /// record may be gone.
+    async fn delete(&self, info: &QueueInfo) -> Result<bool> {
+        let (name, created_at) = (info.name.clone(), info.created_at);
         let removed = self.store.write(move |write| {
-            let removed = write.open_table(QUEUES)?.remove(name.as_str())?.is_some();
-            Ok(if removed { Written::Changed(()) } else { Written::Nothing(()) })
+            if !is_there(&write.open_table(QUEUES)?, &name, created_at)? {
+                return Ok(Written::Nothing(false));
+            }
+            write.open_table(QUEUES)?.remove(name.as_str())?;
+            sweep::forget_all(write, &name)?;
+            Ok(Written::Changed(true))
         });
         removed.await.map_err(|error| unwritten("delete", error))
     }

@@ -4,6 +4,7 @@ use leasehold_embedded::Written;
 use redb::{Error, ReadTransaction, ReadableTable, WriteTransaction};
 
 use super::tables::{DROPPED, EPOCHS, ITEMS, PARTITIONS, Records, STATES, range_of};
+use crate::QueueName;
 use crate::store::PartitionId;
 
 /// Records deleted in one step.
@@ -18,6 +19,19 @@ pub(super) fn forget(write: &WriteTransaction, partition: &PartitionId) -> Resul
     write.open_table(EPOCHS)?.remove(number)?;
     write.open_table(DROPPED)?.insert(number, ())?;
     Ok(Written::Changed(()))
+}
+
+/// Forgets all partitions of a queue.
+pub(super) fn forget_all(write: &WriteTransaction, queue: &QueueName) -> Result<(), Error> {
+    let mut numbers = Vec::new();
+    let all = (queue.as_str(), u32::MIN)..=(queue.as_str(), u32::MAX);
+    for entry in write.open_table(PARTITIONS)?.range(all)? {
+        numbers.push(entry?.0.value().1);
+    }
+    for number in numbers {
+        forget(write, &PartitionId { queue: queue.clone(), number })?;
+    }
+    Ok(())
 }
 
 /// Deletes some of what dropped partitions have left; whether there may be more.

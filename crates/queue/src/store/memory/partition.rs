@@ -9,6 +9,8 @@ use bytes::Bytes;
 use leasehold_core::Timestamp;
 use parking_lot::Mutex;
 
+use super::Partitions;
+use super::queues::{MemoryQueues, is_there};
 use crate::store::index::{Header, Index};
 use crate::store::{
     Change, Cleared, Deadlines, Due, ItemHeader, ListAnswer, Listed, Opened, PartitionId, PartitionStore,
@@ -40,7 +42,7 @@ impl Shared {
 pub(super) struct Epochs(Arc<AtomicU64>);
 
 impl Epochs {
-    fn next(&self) -> u64 {
+    pub(super) fn next(&self) -> u64 {
         self.0.fetch_add(1, Ordering::Relaxed)
     }
 }
@@ -93,15 +95,21 @@ impl Content {
 #[derive(Debug)]
 pub(super) struct MemoryPartition {
     partition: PartitionId,
+    partitions: Partitions,
+    /// The records, and when the queue was created.
+    of_record: Option<(MemoryQueues, Timestamp)>,
+    /// None until it is opened; another one if it was dropped since.
     shared: Arc<Mutex<Shared>>,
-    epochs: Epochs,
-    /// None until it is opened.
     epoch: Option<u64>,
 }
 
 impl MemoryPartition {
-    pub(super) fn new(partition: PartitionId, shared: Arc<Mutex<Shared>>, epochs: Epochs) -> Self {
-        MemoryPartition { partition, shared, epochs, epoch: None }
+    pub(super) fn new(
+        partition: PartitionId,
+        partitions: Partitions,
+        of_record: Option<(MemoryQueues, Timestamp)>,
+    ) -> Self {
+        MemoryPartition { partition, partitions, of_record, shared: Arc::default(), epoch: None }
     }
 
     fn read<T>(&self, read: impl FnOnce(&Index<Box<Content>>) -> T) -> Result<T> {
@@ -131,9 +139,17 @@ impl PartitionStore for MemoryPartition {
     }
 
     async fn open(&mut self) -> Result<Opened> {
+        // Held to the end: no record goes while its partition is opened.
+        let records =
+            self.of_record.as_ref().map(|(queues, created_at)| (queues.records.read(), *created_at));
+        let queue = &self.partition.queue;
+        if records.as_ref().is_some_and(|(records, created_at)| !is_there(records, queue, *created_at)) {
+            return Err(StoreError::QueueGone { queue: queue.clone() });
+        }
+        self.shared = self.partitions.made(&self.partition);
         let mut shared = self.shared.lock();
         let is_unbroken = self.epoch.is_some() && self.epoch == shared.epoch;
-        let takeover = Takeover::draw(self.epochs.next());
+        let takeover = Takeover::draw(self.partitions.epochs.next());
         shared.epoch = Some(takeover.epoch);
         self.epoch = shared.epoch;
         let index = &shared.index;

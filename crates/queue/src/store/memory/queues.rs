@@ -5,15 +5,27 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use leasehold_core::Timestamp;
 use parking_lot::RwLock;
 
+use super::Partitions;
 use crate::store::{QueueStore, Result};
 use crate::{Namespace, QueueInfo, QueueName};
 
 /// The records of queues in memory. Clones are handles on the same ones.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryQueues {
-    records: Arc<RwLock<BTreeMap<String, QueueInfo>>>,
+    /// Locked before the partitions.
+    pub(super) records: Arc<RwLock<Records>>,
+    /// Those in the same place.
+    pub(super) partitions: Partitions,
+}
+
+pub(super) type Records = BTreeMap<String, QueueInfo>;
+
+/// Whether the record is that of the queue that was created then.
+pub(super) fn is_there(records: &Records, name: &QueueName, created_at: Timestamp) -> bool {
+    records.get(name.as_str()).is_some_and(|record| record.created_at == created_at)
 }
 
 impl MemoryQueues {
@@ -41,8 +53,11 @@ impl QueueStore for MemoryQueues {
 
     async fn replace(&self, info: &QueueInfo) -> Result<bool> {
         let mut records = self.records.write();
-        let found = records.get_mut(info.name.as_str());
-        Ok(found.map(|record| record.clone_from(info)).is_some())
+        let is_there = is_there(&records, &info.name, info.created_at);
+        if is_there {
+            records.insert(info.name.as_str().to_owned(), info.clone());
+        }
+        Ok(is_there)
     }
 
     async fn list(&self, namespace: Option<&Namespace>, pivot: &str, limit: usize) -> Result<Vec<QueueInfo>> {
@@ -54,8 +69,13 @@ impl QueueStore for MemoryQueues {
         Ok(wanted.take(limit).cloned().collect())
     }
 
-    async fn delete(&self, name: &QueueName) -> Result<()> {
-        self.records.write().remove(name.as_str());
-        Ok(())
+    async fn delete(&self, info: &QueueInfo) -> Result<bool> {
+        let mut records = self.records.write();
+        let is_there = is_there(&records, &info.name, info.created_at);
+        if is_there {
+            records.remove(info.name.as_str());
+            self.partitions.drop_of(&info.name);
+        }
+        Ok(is_there)
     }
 }

@@ -33,6 +33,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use leasehold_core::Timestamp;
 use leasehold_txn::Pool;
 use tokio::sync::Semaphore;
 
@@ -85,13 +86,26 @@ pub struct PostgresStore {
     config: Config,
     /// One table at a time is tidied up: the pool's connections are for the queues.
     upkeep: Arc<Semaphore>,
+    /// Whether the records of the queues are in the same database.
+    is_beside_records: bool,
 }
 
 impl PostgresStore {
     /// Over a pool that may be shared with others, and up to four connections beside it that open partitions. Touches nothing: tables are made when a partition is opened.
     #[must_use]
     pub fn new(pool: Pool, config: Config) -> Self {
-        PostgresStore { pools: with_set_up(pool), config, upkeep: Arc::new(Semaphore::new(1)) }
+        PostgresStore {
+            pools: with_set_up(pool),
+            config,
+            upkeep: Arc::new(Semaphore::new(1)),
+            is_beside_records: true,
+        }
+    }
+
+    /// The records of the queues are somewhere else.
+    #[must_use]
+    pub fn apart_from_records(self) -> Self {
+        PostgresStore { is_beside_records: false, ..self }
     }
 
     fn place(&self, partition: &PartitionId) -> Place {
@@ -116,6 +130,11 @@ pub(in crate::store) fn with_set_up(pool: Pool) -> [Pool; 2] {
 impl Store for PostgresStore {
     fn partition(&self, partition: &PartitionId) -> Box<dyn PartitionStore> {
         Box::new(PostgresPartition::new(Arc::new(self.place(partition)), self.upkeep.clone()))
+    }
+
+    fn partition_of(&self, partition: &PartitionId, created_at: Timestamp) -> Box<dyn PartitionStore> {
+        let place = self.place(partition).of(self.is_beside_records.then_some(created_at));
+        Box::new(PostgresPartition::new(Arc::new(place), self.upkeep.clone()))
     }
 
     /// Dropped midway, the partition is gone or is not.

@@ -34,7 +34,7 @@ pub(super) async fn open(place: &Place) -> Result<(Taken, Opened)> {
             }
             // An epoch that nobody knows of owns nothing.
             Err(error) => return Err(as_unavailable(error_of(OPEN, error))),
-            Ok(answers) => return read(answers),
+            Ok(answers) => return read(place, answers),
         }
     }
 }
@@ -43,8 +43,15 @@ pub(super) async fn open(place: &Place) -> Result<(Taken, Opened)> {
 async fn take_over(place: &Place) -> TxnResult<Vec<Vec<Row>>> {
     let (queue, statements, floors) = (place.queue(), &place.statements, Floors::none());
     let owner = place.config.owner.replace('\0', "");
-    let take_over: [Value<'_>; 3] = [(&queue, Type::TEXT), (&place.number, Type::INT8), (&owner, Type::TEXT)];
+    let created_at: Value<'_> = (&place.created_at, Type::TIMESTAMPTZ);
+    let record: [Value<'_>; 2] = [(&queue, Type::TEXT), created_at.clone()];
+    let take_over: [Value<'_>; 4] =
+        [(&queue, Type::TEXT), (&place.number, Type::INT8), (&owner, Type::TEXT), created_at];
     let former = &take_over[..2];
+    let (take_over_sql, takes) = match place.created_at {
+        Some(_) => (&statements.take_over_of, 4),
+        None => (&statements.take_over, 3),
+    };
     let (lease, expire, enqueue, may_lack) = floor_values(&floors);
     let opened = place.values_to_read(&queue);
     let mut deadlines = opened.clone();
@@ -55,19 +62,20 @@ async fn take_over(place: &Place) -> TxnResult<Vec<Vec<Row>>> {
         (&may_lack as _, Type::BOOL),
     ]);
     let mut steps: Vec<Step<'_>> = statements.touch.iter().map(|touch| Step::new(touch, &[])).collect();
+    let lock_record = statements.record.filter(|_| place.created_at.is_some());
+    steps.extend(lock_record.map(|sql| Step::new(sql, &record)));
     steps.push(Step::new(&statements.former, former));
-    steps.push(Step::new(&statements.take_over, &take_over));
+    steps.push(Step::new(take_over_sql, &take_over[..takes]));
     steps.extend(statements.opened.steps(&opened));
     steps.extend(statements.deadlines.steps(&deadlines));
     Pipeline::write(OPEN, &steps).query(&place.set_up, &place.policy(place.config.open_timeout)).await
 }
 
-fn read(mut answers: Vec<Vec<Row>>) -> Result<(Taken, Opened)> {
+fn read(place: &Place, mut answers: Vec<Vec<Row>>) -> Result<(Taken, Opened)> {
     // In the order of sending; what came before has nothing to tell.
     let mut last = || answers.pop().and_then(|rows| rows.into_iter().next());
-    let [deadlines, opened, taken] =
-        [last(), last(), last()].map(|row| row.expect("each of the three has a row"));
-    let former = last();
+    let [deadlines, opened] = [last(), last()].map(|row| row.expect("each of the two has a row"));
+    let (taken, former) = (last().ok_or_else(|| place.queue_gone())?, last());
     let id_max: Option<IdText> = column(&opened, "id_max")?;
     let epoch: i64 = column(&taken, "epoch")?;
     let opened = Opened {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use leasehold_core::Deadline;
+use leasehold_core::{Deadline, Timestamp};
 use leasehold_txn::tokio_postgres::Row;
 use leasehold_txn::tokio_postgres::types::{ToSql, Type};
 use leasehold_txn::{Operation, Pipeline, Policy, Pool, Step, Values};
@@ -14,6 +14,7 @@ use super::errors::{UNDEFINED_TABLE, column, error_of, partition_error};
 use super::operations::SETUP;
 use super::script::Script;
 use super::statements::{LAST_OWNER, OWNS, Statements};
+use super::values::Instant;
 use crate::store::{LastOwner, PartitionId, Result, StoreError, WriteMax};
 
 /// A value of a statement.
@@ -27,6 +28,8 @@ pub(in crate::store) struct Place {
     pub(in crate::store) config: Config,
     pub(in crate::store) partition: PartitionId,
     pub(in crate::store) number: i64,
+    /// When the queue was created, if its record is in the same database.
+    pub(in crate::store) created_at: Option<Instant>,
     pub(in crate::store) statements: Statements,
     pub(in crate::store) dialect: Arc<dyn Dialect>,
 }
@@ -39,7 +42,17 @@ impl Place {
         statements: Statements,
         dialect: Arc<dyn Dialect>,
     ) -> Self {
-        Place { pool, set_up, config, number: partition.number.into(), partition, statements, dialect }
+        let number = partition.number.into();
+        Place { pool, set_up, config, number, partition, created_at: None, statements, dialect }
+    }
+
+    /// Of the queue that was created then.
+    pub(in crate::store) fn of(self, created_at: Option<Timestamp>) -> Self {
+        Place { created_at: created_at.map(Instant), ..self }
+    }
+
+    pub(in crate::store) fn queue_gone(&self) -> StoreError {
+        StoreError::QueueGone { queue: self.partition.queue.clone() }
     }
 
     pub(in crate::store) fn queue(&self) -> &str {

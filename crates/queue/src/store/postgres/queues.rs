@@ -9,7 +9,7 @@ use leasehold_core::Deadline;
 use leasehold_txn::tokio_postgres::Row;
 use leasehold_txn::tokio_postgres::types::Type;
 use leasehold_txn::{
-    Operation, Pipeline, Policy, Pool, Result as TxnResult, Step, Values, is_made_by_another,
+    Abort, Failure, Operation, Pipeline, Policy, Pool, Result as TxnResult, Step, Values, is_made_by_another,
 };
 
 use super::Config;
@@ -47,7 +47,12 @@ pub(in crate::store) struct Statements {
     pub(in crate::store) list: String,
     pub(in crate::store) add: String,
     pub(in crate::store) replace: String,
+    /// Behind the removal of a record.
+    pub(in crate::store) drop_owners: &'static str,
 }
+
+/// Owners that go in one transaction with the record: on DSQL it may change 3,000 rows.
+const OWNERS_MAX: usize = 1_000;
 
 /// A statement with the pieces that it shares with others.
 pub(in crate::store) fn fill(template: &str, columns: &str, partition_info: &str) -> String {
@@ -66,6 +71,7 @@ impl PostgresQueues {
             list: fill(include_str!("sql/queues/list.sql")),
             add: fill(ADD),
             replace: fill(REPLACE),
+            drop_owners: include_str!("sql/queues/drop_owners.sql"),
         };
         PostgresQueues::with(pool, config.timeout, Policy::none(), statements)
     }
@@ -132,6 +138,27 @@ impl PostgresQueues {
         Ok(())
     }
 
+    /// Removes a record, and behind it the owners of the partitions.
+    async fn delete_with(&self, info: &QueueInfo, drop_owners: Option<&str>) -> Result<(), Failure<()>> {
+        let (name, created_at) = (info.name.as_str(), Instant(info.created_at));
+        let partitions = info.partitions.iter().take(OWNERS_MAX);
+        let numbers: Vec<_> = partitions.map(|partition| i64::from(partition.number)).collect();
+        leasehold_txn::run(&self.pool, QUEUE_DELETE, &self.policy(), |transaction| {
+            let (created_at, numbers) = (&created_at, &numbers);
+            Box::pin(async move {
+                let delete = include_str!("sql/queues/delete.sql");
+                if transaction.execute(delete, &[&name, created_at]).await? == 0 {
+                    return Err(Abort::Condition(()));
+                }
+                if let Some(drop_owners) = drop_owners {
+                    transaction.execute(drop_owners, &[&name, numbers]).await?;
+                }
+                Ok(())
+            })
+        })
+        .await
+    }
+
     /// Writes a record by one of the two statements that have one; whether it took effect.
     async fn put(&self, operation: Operation, sql: &str, info: &QueueInfo) -> Result<bool> {
         let QueueInfo { name, namespace, options, partitions, created_at, updated_at } = info;
@@ -193,10 +220,20 @@ impl QueueStore for PostgresQueues {
     }
 
     /// Dropped midway, the record is gone or is not.
-    async fn delete(&self, name: &QueueName) -> Result<()> {
-        let name = name.as_str();
-        let delete = include_str!("sql/queues/delete.sql");
-        self.run(QUEUE_DELETE, true, delete, &[(&name, Type::TEXT)]).await.map(drop)
+    async fn delete(&self, info: &QueueInfo) -> Result<bool> {
+        self.ensure().await?;
+        let deleted = match self.delete_with(info, Some(self.statements.drop_owners)).await {
+            // No partition was ever opened here.
+            Err(Failure::Transaction(error)) if error.sqlstate() == Some(UNDEFINED_TABLE) => {
+                self.delete_with(info, None).await
+            }
+            deleted => deleted,
+        };
+        match deleted {
+            Ok(()) => Ok(true),
+            Err(Failure::Condition(())) => Ok(false),
+            Err(Failure::Transaction(error)) => Err(error_of(QUEUE_DELETE, error)),
+        }
     }
 }
 

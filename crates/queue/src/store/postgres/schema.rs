@@ -9,7 +9,7 @@ use super::errors::{UNDEFINED_TABLE, column, error_of};
 use super::operations::{DROP, SETUP};
 use super::place::{Place, last_owner};
 use super::statements::{
-    DROP_OWNER, FORMER, SCHEMA_LOCK, SCHEMA_PARTITIONS, SCHEMA_QUEUE, SCHEMA_STATE, TableStatements,
+    DROP_OWNER, FORMER, RECORD, SCHEMA_LOCK, SCHEMA_PARTITIONS, SCHEMA_QUEUE, SCHEMA_STATE, TableStatements,
 };
 use super::table::Table;
 use crate::store::{Dropped, LastOwner, PartitionId, Result, StoreError, WriteMax};
@@ -82,7 +82,7 @@ async fn ensure(postgres: &Postgres, place: &Place) -> Result<()> {
     let wanted = format!("{COMMENT_PREFIX}{}", place.queue());
     let mut state = state(postgres, place).await?;
     if !(state.has_items && state.has_partitions) {
-        make(postgres, place, &wanted).await.map_err(|error| error_of(SETUP, error))?;
+        make(postgres, place, &wanted).await?;
         state = self::state(postgres, place).await?;
     } else if state.comment.is_none() {
         // Only the table's owner may comment on it; whoever may not can use it all the same.
@@ -121,16 +121,36 @@ async fn state(postgres: &Postgres, place: &Place) -> Result<State> {
     })
 }
 
-async fn make(postgres: &Postgres, place: &Place, comment: &str) -> TxnResult<()> {
-    let value = [(&comment as _, Type::TEXT)];
-    let steps = [
-        Step::new(SCHEMA_LOCK, &[]),
-        Step::new(SCHEMA_PARTITIONS, &[]),
-        Step::new(&postgres.statements.schema_items, &[]),
-        Step::new(SCHEMA_QUEUE, &value),
-        Step::new(&postgres.statements.schema_comment, &[]),
-    ];
-    run(place, SETUP, &steps).await
+/// Nothing is made for a queue that was deleted.
+async fn make(postgres: &Postgres, place: &Place, comment: &str) -> Result<()> {
+    let queue = place.queue();
+    let policy = place.policy(place.config.open_timeout);
+    let made = leasehold_txn::run(&place.pool, SETUP, &policy, |transaction| {
+        let statements = &postgres.statements;
+        Box::pin(async move {
+            transaction.batch_execute(SCHEMA_LOCK).await?;
+            if let Some(created_at) = &place.created_at
+                && transaction.query_opt(RECORD, &[&queue, created_at]).await?.is_none()
+            {
+                return Err(Abort::Condition(()));
+            }
+            transaction.batch_execute(SCHEMA_PARTITIONS).await?;
+            transaction.batch_execute(&statements.schema_items).await?;
+            transaction.query(SCHEMA_QUEUE, &[&comment]).await?;
+            transaction.batch_execute(&statements.schema_comment).await?;
+            Ok(())
+        })
+    });
+    made.await.map_err(|failed| match failed {
+        Failure::Condition(()) => place.queue_gone(),
+        // No record was ever there.
+        Failure::Transaction(error)
+            if place.created_at.is_some() && error.sqlstate() == Some(UNDEFINED_TABLE) =>
+        {
+            place.queue_gone()
+        }
+        Failure::Transaction(error) => error_of(SETUP, error),
+    })
 }
 
 async fn make_comment(postgres: &Postgres, place: &Place, comment: &str) -> TxnResult<()> {

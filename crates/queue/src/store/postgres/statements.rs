@@ -8,6 +8,8 @@ const COLUMNS: &str = "item.id, item.source_id, item.is_leased, item.lease_deadl
      item.enqueue_at, item.created_at, item.attempts, item.max_attempts, item.reference, item.encoding, item.kind, \
      item.payload";
 
+pub(in crate::store) const THERE: &str = include_str!("sql/there.sql");
+pub(super) const RECORD: &str = include_str!("sql/record.sql");
 pub(super) const FORMER: &str = include_str!("sql/former.sql");
 pub(super) const LAST_OWNER: &str = include_str!("sql/last_owner.sql");
 pub(super) const OWNS: &str = include_str!("sql/owns.sql");
@@ -24,6 +26,10 @@ pub(in crate::store) struct Statements {
     pub(in crate::store) former: String,
     /// Makes the caller the owner; one row with the new epoch.   $1 queue   $2 partition   $3 owner
     pub(in crate::store) take_over: String,
+    /// The same while the record of the queue is there; else no row.   $4 when the queue was created
+    pub(in crate::store) take_over_of: String,
+    /// Goes before it where locks are taken.   $1 queue   $2 when it was created
+    pub(in crate::store) record: Option<&'static str>,
     /// Goes before it where locks are taken in an order.
     pub(in crate::store) touch: Option<String>,
     pub(in crate::store) opened: Script,
@@ -59,7 +65,9 @@ impl Statements {
         let one = |template: &str| Script::one(fill(template));
         Statements {
             former: FORMER.to_owned(),
-            take_over: include_str!("sql/take_over.sql").to_owned(),
+            take_over: take_over(include_str!("sql/take_over.sql"), "true"),
+            take_over_of: take_over(include_str!("sql/take_over.sql"), THERE),
+            record: Some(RECORD),
             touch: Some(fill(include_str!("sql/touch.sql"))),
             opened: one(include_str!("sql/opened.sql")),
             deadlines: one(include_str!("sql/deadlines.sql")),
@@ -84,6 +92,11 @@ impl Statements {
             }),
         }
     }
+}
+
+/// A take-over under a condition.
+pub(in crate::store) fn take_over(template: &str, condition: &str) -> String {
+    template.replace("{there}", condition.trim_end())
 }
 
 /// What makes and drops the table of one partition.
@@ -133,7 +146,7 @@ mod tests {
         let partition = crate::store::PartitionId { queue: "orders".parse().expect("a name"), number: 3 };
         let table = Table::of(&partition);
         let statements = format!("{:?} {:?}", Statements::new(&table), TableStatements::new(&table));
-        for placeholder in ["{items}", "{owned}", "{is_", "{bytes}", "{columns}", "{index"] {
+        for placeholder in ["{there}", "{items}", "{owned}", "{is_", "{bytes}", "{columns}", "{index"] {
             assert!(!statements.contains(placeholder), "{placeholder} in {statements}");
         }
     }

@@ -49,7 +49,7 @@ async fn hostile_names_are_names() {
     assert_eq!(queues.list(None, "", 99).await.expect("list").len(), names.len());
     for name in names {
         store.drop_partition(&partition(name)).await.expect("drop");
-        queues.delete(&name.parse().expect("a name")).await.expect("delete");
+        assert!(queues.delete(&record(name)).await.expect("delete"));
     }
     assert_eq!(fixture.number("SELECT count(*) FROM leasehold_partitions").await, 0);
     assert_eq!(fixture.number("SELECT count(*) FROM queues").await, 0);
@@ -176,4 +176,20 @@ async fn user_who_may_not_make_tables_can_use_them() {
     line.owner.produce(&[item]).await.expect("produce");
     let queues = PostgresQueues::new(pool(&url, 1), &Config::default());
     assert!(queues.add(&record("orders")).await.expect("add"));
+}
+
+/// A server that has read the record of a queue that was deleted since makes no table for it.
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn deleted_queue_gets_no_table() {
+    let fixture = Fixture::start().await;
+    let queues = PostgresQueues::new(pool(&fixture.url, 1), &Config::default());
+    queues.add(&record("orders")).await.expect("add");
+    let mut late = fixture.store().partition_of(&partition("orders"), START);
+    assert!(queues.delete(&record("orders")).await.expect("delete"));
+    let error = late.open().await.expect_err("it is gone");
+    assert!(matches!(error, StoreError::QueueGone { .. }), "{error:?}");
+    let tables =
+        "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename LIKE 'items%'";
+    assert_eq!(fixture.number(tables).await, 0);
 }
