@@ -199,7 +199,8 @@ impl Run {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+    // Each opens a store ten times or so.
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases / 8, ..ProptestConfig::default() })]
 
     #[test]
     fn answers_and_reads_stay_true_through_failed_syncs_and_power_losses(
