@@ -196,6 +196,15 @@ impl Services {
         Ok(Some(dead_queue))
     }
 
+    /// Forgets the dead queue that was permitted to a queue. What stays because the store failed permits nothing: it names a
+    /// queue that was deleted, or a dead queue that is not asked for.
+    pub(crate) async fn forget_dead_queue(&self, queue: &QueueName) {
+        if let Err(error) = self.access.forget_dead_queue(queue).await {
+            let chain = &error as &(dyn std::error::Error + 'static);
+            tracing::warn!(code = error.code(), error = chain, "a permitted dead queue is not forgotten");
+        }
+    }
+
     /// Whether the records of queues can be read now, wherever they are, the store answers, and what is made at the start was
     /// tried. The reason goes to the log, not to whoever asked.
     pub(crate) async fn is_healthy(&self) -> bool {

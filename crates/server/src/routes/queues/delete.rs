@@ -15,7 +15,7 @@ pub(super) async fn delete(
     let name: QueueName = request.queue_name.parse().map_err(|refusal| Reply::from(Error::from(refusal)))?;
     services.permit(&caller, &name, Permission::QueueDelete).await?;
     services.engine.delete_queue(&name).await?;
-    services.access.forget_dead_queue(&name).await?;
+    services.forget_dead_queue(&name).await;
     services.access.audit_done(&caller, Permission::QueueDelete, name.as_str());
     Ok(DONE)
 }

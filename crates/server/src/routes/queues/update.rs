@@ -16,7 +16,10 @@ pub(super) async fn update(services: Services, caller: Principal, request: Queue
     let dead_queue = change.dead_queue.as_ref();
     let permitted = services.permit_dead_queue(&caller, &queue.namespace, Some(&queue), dead_queue).await?;
     let updated = services.engine.update_queue(&name, change).await?;
-    services.access.remember_dead_queue(&updated, permitted.as_ref()).await?;
+    match &permitted {
+        Some(_) => services.access.remember_dead_queue(&updated, permitted.as_ref()).await?,
+        None => services.forget_dead_queue(&name).await,
+    }
     services.access.audit_done(&caller, Permission::QueueUpdate, name.as_str());
     Ok(DONE)
 }
