@@ -11,7 +11,7 @@ use crate::{Error, Result, StoreLocation};
 /// # Errors
 /// A malformed name, a store that cannot be opened, or what the store said.
 pub async fn recover_access(location: &StoreLocation, username: &str) -> Result<Recovered> {
-    let store = Store::open(location).await?;
+    let store = Store::open(location, None, true).await?;
     let access = Access::new(store.access()?, Config { driver: Driver::Internal, ..Config::default() });
     let recovered = access.recover(username).await.map_err(Error::Recover);
     access.close().await;

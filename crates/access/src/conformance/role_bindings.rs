@@ -93,13 +93,16 @@ pub async fn user_is_bound_while_any_binding_is_there(store: &Store) {
     store.bind("b1", &user, &roles[0]).await;
     store.bind("b2", &user, &roles[1]).await;
     assert!(bound("u1").await && !bound("u10").await && !bound("u").await && !bound("").await);
-    assert!(store.role_bindings().delete(&one, "u1", "r1").await.expect("answers"));
+    assert_eq!(store.role_bindings().delete(&one, "u1", "r1", TIME).await.expect("answers"), Withdrawn::Done);
     assert!(bound("u1").await, "elsewhere");
-    assert!(store.role_bindings().delete(&other, "u1", "r2").await.expect("answers"));
+    assert_eq!(
+        store.role_bindings().delete(&other, "u1", "r2", TIME).await.expect("answers"),
+        Withdrawn::Done
+    );
     assert!(!bound("u1").await);
     store.bind("b3", &stranger, &roles[0]).await;
     assert!(!bound("u1").await && bound("u10").await);
-    assert!(store.users().delete("u10").await.expect("answers"));
+    assert_eq!(store.users().delete("u10", TIME).await.expect("answers"), Withdrawn::Done);
     assert!(!bound("u10").await, "deleted with its user");
     assert!(!bound("a\0b").await);
 }

@@ -12,12 +12,14 @@ use leasehold_api::queue::{
     QueueCompleteRequest, QueueInfo, QueueLeaseRequest, QueueProduceItem, QueueProduceRequest,
     StorageItemsListRequest,
 };
-use leasehold_client::{Client, Endpoint, Error, Options};
+use leasehold_client::{Client, Endpoint, Error, Items, Options};
 use parking_lot::Mutex;
 
 const CLIENTS: u64 = 8;
 const QUEUE: &str = "audited";
 const PARTITIONS: i32 = 2;
+/// Items listed at once.
+const PAGE_LEN: u16 = 10_000;
 /// Fewer would prove little; clients work on until there are more, however busy the machine is.
 const COMPLETED_MIN: usize = 20;
 
@@ -288,13 +290,13 @@ async fn stored(client: &Client) -> Vec<u64> {
         let list = StorageItemsListRequest {
             queue_name: QUEUE.to_owned(),
             partition,
-            limit: 1_000_000,
             ..StorageItemsListRequest::default()
         };
-        let listed = until_ok(|| client.list_items(&list)).await;
+        let listed =
+            until_ok(|| async { client.pages(Items(list.clone()), PAGE_LEN).take(usize::MAX).await }).await;
         let payload =
             |bytes: &[u8]| String::from_utf8_lossy(bytes).parse::<u64>().expect("a payload of ours");
-        stored.extend(listed.items.iter().map(|item| payload(&item.payload)));
+        stored.extend(listed.iter().map(|item| payload(&item.payload)));
     }
     stored
 }

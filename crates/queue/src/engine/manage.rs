@@ -348,10 +348,6 @@ impl Inner {
         self.given_store_name.get_or_try_init(find).await.map(Option::as_ref)
     }
 
-    fn is_open(&self, name: &QueueName) -> bool {
-        self.opened(name).is_some()
-    }
-
     /// Tells a queue from all that were deleted here.
     fn created_at(&self) -> Timestamp {
         let first = self.deleted.lock().saturating_add(std::time::Duration::from_micros(1));

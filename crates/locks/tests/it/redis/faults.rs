@@ -7,9 +7,10 @@ use futures_util::future::join_all;
 use leasehold_core::{Class, Refusal};
 use leasehold_locks::backend::redis::{RedisBackend, RedisConfig};
 use leasehold_locks::conformance::guards::{SILENCE, survives_a_silent_connection};
-use leasehold_locks::{Error, ExtendRequest, LockBackend, LookupBy, ReleaseOutcome};
+use leasehold_locks::{Error, ExtendRequest, LockBackend, Locks, LookupBy, ReleaseOutcome};
 use leasehold_testkit::proxy::{Action, FaultProxy, Rule, Trigger};
 use leasehold_testkit::redis::{Server, Settings};
+use tokio_util::sync::CancellationToken;
 
 use super::raw::{LIMIT, Raw, TIMEOUT, connected, key, request, ttl};
 
@@ -156,6 +157,23 @@ async fn extension_that_is_dropped_in_silence_leaves_others_their_connection() {
     held_back.let_go();
     assert!(other.await.expect("its own connection lives on"));
     assert_eq!(store.proxy.accepted(), 2);
+}
+
+#[tokio::test]
+#[ignore = "needs Redis: cargo xtask test redis"]
+async fn release_that_is_cancelled_under_way_is_of_unknown_outcome() {
+    let store = Store::start().await;
+    let asked = request("billing");
+    store.backend.acquire(&asked).await.expect("answers").acquired().expect("is free");
+    let under_way = store.on_next_script(Action::Hold);
+    let cancel = CancellationToken::new();
+    let locks = Locks::new(store.backend).cancelled_by(cancel.clone());
+    let (released, ()) = tokio::join!(locks.release(&asked.lock_id), async {
+        under_way.fired().await;
+        cancel.cancel();
+    });
+    let error = released.expect_err("is cancelled");
+    assert_eq!((error.code(), error.class()), ("lock.aborted", Class::Indeterminate), "{error:?}");
 }
 
 #[tokio::test]

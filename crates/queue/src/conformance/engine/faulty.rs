@@ -255,9 +255,9 @@ impl QueueStore for FaultyQueues {
         self.queues.list(namespace, pivot, limit).await
     }
 
-    async fn delete(&self, name: &QueueName) -> Result<()> {
-        let lost = self.before("record_delete", name).await?;
-        let answer = self.queues.delete(name).await;
+    async fn delete(&self, info: &QueueInfo) -> Result<bool> {
+        let lost = self.before("record_delete", &info.name).await?;
+        let answer = self.queues.delete(info).await;
         lost.map_or(answer, Err)
     }
 }
