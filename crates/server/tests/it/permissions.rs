@@ -104,12 +104,7 @@ async fn every_endpoint_asks_for_its_permission_where_it_applies() {
         only.insert(permission, (in_orders, in_system, scoped));
         others.insert(permission, key(&server, &format!("all but {name}"), "_system", &rest, "").await);
     }
-    let root = server.done("/v1/users.create", json!({"username": "root"})).await["id"].clone();
-    let binding = json!({"namespace": "_system", "role_name": "Admin", "user_id": root});
-    server.done("/v1/rolebindings.create", binding).await;
-    server.done("/v1/apikeys.create", json!({"user_id": root})).await;
-    let binding = json!({"namespace": "_system", "role_name": "Admin", "user_id": "anonymous"});
-    server.done("/v1/rolebindings.delete", binding).await;
+    close_the_door(&server).await;
 
     // Queues go last: after that there is none to ask about.
     let (last, first): (Vec<_>, Vec<_>) =
@@ -134,6 +129,16 @@ async fn every_endpoint_asks_for_its_permission_where_it_applies() {
     }
 }
 
+/// Takes its rights from the anonymous user, which leaves another administrator.
+async fn close_the_door(server: &Running) {
+    let root = server.done("/v1/users.create", json!({"username": "root"})).await["id"].clone();
+    let binding = json!({"namespace": "_system", "role_name": "Admin", "user_id": root});
+    server.done("/v1/rolebindings.create", binding).await;
+    server.done("/v1/apikeys.create", json!({"user_id": root})).await;
+    let binding = json!({"namespace": "_system", "role_name": "Admin", "user_id": "anonymous"});
+    server.done("/v1/rolebindings.delete", binding).await;
+}
+
 /// What it would send is not waited for.
 #[tokio::test]
 async fn request_of_one_who_may_do_nothing_is_refused_before_its_body_is_read() {
@@ -144,8 +149,7 @@ async fn request_of_one_who_may_do_nothing_is_refused_before_its_body_is_read() 
     let id = server.done("/v1/users.create", json!({"username": "unbound"})).await["id"].clone();
     let unbound = server.done("/v1/apikeys.create", json!({"user_id": id})).await["key"].clone();
     let unbound = unbound.as_str().expect("a key");
-    let binding = json!({"namespace": "_system", "role_name": "Admin", "user_id": "anonymous"});
-    server.done("/v1/rolebindings.delete", binding).await;
+    close_the_door(&server).await;
     for path in ENDPOINTS.iter().map(|endpoint| endpoint.path) {
         for authorization in [String::new(), format!("Authorization: Bearer {unbound}\r\n")] {
             let mut stream = TcpStream::connect(server.address).await.expect("connects");

@@ -83,7 +83,7 @@ async fn look_at_invalid_indexes(database: &Database, findings: &mut Findings) -
             "indexes",
             format!("index {name} of {of_table} is not valid: it is being built, or that failed"),
             format!(
-                "see its job in sys.jobs; if that failed, a server that is started drops the index and makes it again, or: DROP INDEX {name};"
+                "see its job in sys.jobs; if that failed, start a server, which makes the index again, or create it after: DROP INDEX {name};"
             ),
         );
     }
