@@ -23,6 +23,10 @@ pub enum Refusal {
 
     #[error("username is already taken; '{username}' is already taken")]
     UsernameTaken { username: String },
+    #[error(
+        "user has keys; '{username}' has keys and is no administrator, delete its keys or name another user"
+    )]
+    UserHasKeys { username: String },
     #[error("user already exists; '{id}' already exists")]
     UserExists { id: String },
 

@@ -95,11 +95,7 @@ impl Access {
     }
 
     /// What the roles of the principal's user allow that are bound in the namespace itself.
-    pub(super) async fn permissions(
-        &self,
-        principal: &Principal,
-        namespace: Namespace,
-    ) -> Result<PermissionSet> {
+    async fn permissions(&self, principal: &Principal, namespace: Namespace) -> Result<PermissionSet> {
         let store = self.binding_store()?;
         let user_id = principal.user_id();
         let read = || {
@@ -110,6 +106,16 @@ impl Access {
         };
         let key = (user_id.to_owned(), namespace.clone());
         self.0.caches.permissions.get_or_read(key, self.0.clock.instant(), read).await.map_err(unchecked)
+    }
+
+    /// The same as it is stored now. What is given away outlasts a cache, and so it is not read from one.
+    pub(super) async fn permissions_now(
+        &self,
+        principal: &Principal,
+        namespace: &Namespace,
+    ) -> Result<PermissionSet> {
+        let read = self.binding_store()?.permissions_of(principal.user_id(), namespace, BINDINGS_MAX);
+        in_time("permissions_of", read).await.map_err(unchecked)
     }
 
     fn binding_store(&self) -> Result<&Arc<dyn RoleBindingStore>> {

@@ -29,7 +29,8 @@ impl Access {
         let permitted = self.authorise(actor, dead_queue.namespace.as_str(), Permission::QueueProduce).await;
         match (permitted, queue, &self.0.stores.dead_queues) {
             (Err(Error::Denied), Some(queue), Some(store))
-                if store.is_permitted(&DeadQueuePair::of(queue, dead_queue)).await? =>
+                if queue.options.dead_queue.as_ref() == Some(&dead_queue.name)
+                    && store.is_permitted(&DeadQueuePair::of(queue, dead_queue)).await? =>
             {
                 Ok(())
             }

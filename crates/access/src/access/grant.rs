@@ -88,10 +88,10 @@ impl Access {
             return Ok(PermissionSet::EMPTY);
         }
         self.ready().await.map_err(Error::CheckFailed)?;
-        let everywhere = self.permissions(principal, leasehold_queue::Namespace::default()).await?;
+        let everywhere = self.permissions_now(principal, &leasehold_queue::Namespace::default()).await?;
         // A name that no namespace can have has no bindings.
         match namespace.and_then(|namespace| namespace.parse().ok()) {
-            Some(namespace) => Ok(everywhere.union(self.permissions(principal, namespace).await?)),
+            Some(namespace) => Ok(everywhere.union(self.permissions_now(principal, &namespace).await?)),
             None => Ok(everywhere),
         }
     }

@@ -6,7 +6,8 @@ use super::users::check_username;
 use super::{Access, CreatedApiKey};
 use crate::store::{ApiKeyAdded, RoleBindingAdded, UserAdded};
 use crate::{
-    ANONYMOUS, ApiKey, ApiKeyText, Error, Kind, Refusal, Result, RoleBinding, StandardRole, Tag, User,
+    ANONYMOUS, ApiKey, ApiKeyText, Error, Kind, Permission, Refusal, Result, RoleBinding, StandardRole, Tag,
+    User,
 };
 
 /// Users that are looked through at once.
@@ -37,6 +38,7 @@ impl Access {
         }
         let admin_id = self.prepare_records().await?.ok_or(Error::NotConfigured { kind: Kind::Role })?;
         let user_id = self.user_named(username).await?;
+        self.refuse_foreign_keys(&user_id, username).await?;
         let now = self.0.clock.now();
         let binding = RoleBinding {
             id: self.id(),
@@ -74,6 +76,17 @@ impl Access {
             ApiKeyAdded::UserMissing => return Err(Error::UserNotFound { id: user_id }),
         }
         Ok(Recovered { user_id, key: CreatedApiKey { id: record.id, key, prefix: record.prefix } })
+    }
+
+    /// A key of one who administers nothing yet would administer with it, whoever has that key.
+    async fn refuse_foreign_keys(&self, user_id: &str, username: &str) -> Result<()> {
+        let mut rights = self.role_bindings()?.rights_of(user_id).await?;
+        let held = rights.remove(&Namespace::default()).unwrap_or_default();
+        let administers = held.contains_all(Permission::ALL.iter().collect());
+        if administers || self.api_keys()?.list(Some(user_id), "", 1).await?.is_empty() {
+            return Ok(());
+        }
+        Err(Refusal::UserHasKeys { username: username.to_owned() }.into())
     }
 
     /// The id of the user of this name, who is made if there is none.

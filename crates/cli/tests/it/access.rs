@@ -198,11 +198,20 @@ fn lost_administration_is_recovered_in_the_store_itself() {
     let user = server.json(&["user", "create", "ada"])["id"].as_str().expect("has an id").to_owned();
     server.json(&["binding", "create", "Admin", &user]);
     server.json(&["apikey", "create", &user]);
+    let planted =
+        server.json(&["user", "create", "recovered-admin"])["id"].as_str().expect("has an id").to_owned();
+    server.json(&["apikey", "create", &planted]);
     server.json(&["binding", "delete", "Admin", "anonymous"]);
     let in_use = recover(store, &[]);
     assert_eq!(in_use.code, 4, "{in_use:?}");
     assert!(in_use.err.contains("stop that process") && in_use.out.is_empty(), "{in_use:?}");
     drop(server);
+
+    let refused = recover(store, &[]);
+    assert!(
+        refused.code == 2 && refused.err.contains("delete its keys"),
+        "a key of another would administer: {refused:?}"
+    );
 
     // The key that was made above is lost.
     let recovered = recover(store, &["--user", "ada", "--json"]).ok().json();
