@@ -99,6 +99,7 @@ fn leave(state: &State, number: i32) -> ! {
     // Over what shows the progress.
     let clear = if io::stderr().is_terminal() { "\r\x1b[K" } else { "" };
     let _ = writeln!(io::stderr(), "{clear}error: {}", Failure::interrupted(next).line());
+    crate::log::flush();
     std::process::exit(128 + number)
 }
 

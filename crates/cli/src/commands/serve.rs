@@ -197,6 +197,7 @@ pub(super) fn stop_signal() -> std::io::Result<impl Future<Output = ()> + Send +
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
             }
+            crate::log::flush();
             std::process::exit(1);
         });
     })

@@ -113,8 +113,13 @@ impl Run {
                 }
                 status = child.wait() => {
                     let status = status?;
-                    // The supervisor was first: we were stopped for longer than the lease.
-                    return Ok(if order.is_due() { lost_late() } else { Done::Child(status) });
+                    if !order.is_due() {
+                        return Ok(Done::Child(status));
+                    }
+                    // We were stopped for longer than the lease, and what the command has started may go on after it.
+                    eprintln!("{}; the command was stopped", reason(Loss::Unconfirmed));
+                    child.stop_within(order.kill_in(grace)).await?;
+                    return Ok(Done::Lost);
                 }
                 Ok(()) = confirmed_at.changed() => {}
                 failure = supervisor.ended() => {
@@ -125,12 +130,6 @@ impl Run {
             }
         }
     }
-}
-
-/// Without a loss of its own a command that ends after the supervisor's order was due ended by that.
-fn lost_late() -> Done {
-    eprintln!("{}; the command was stopped", reason(Loss::Unconfirmed));
-    Done::Lost
 }
 
 fn reason(loss: Loss) -> &'static str {

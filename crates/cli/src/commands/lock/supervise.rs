@@ -8,11 +8,12 @@ use leasehold_core::duration;
 use rustix::process::{Pid, Signal};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::net::unix::pipe;
-use tokio::process::{Child, Command};
+use tokio::process::Child;
 use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
 
 use super::members::Members;
 use super::order::Order;
+use super::supervisor::this_program;
 use crate::failure::Failure;
 use crate::output::Done;
 
@@ -58,6 +59,8 @@ impl Supervise {
         let _ = writeln!(std::io::stdout(), "{}", Pid::as_raw(group));
         loop {
             tokio::select! {
+                // A newer order comes before the end of an older one.
+                biased;
                 newer = next(&mut orders) => match newer {
                     Some(newer) => order = newer,
                     None => break,
@@ -123,7 +126,7 @@ struct Anchor {
 
 impl Anchor {
     fn start() -> std::io::Result<Self> {
-        let mut command = Command::new(std::env::current_exe()?);
+        let mut command = this_program()?;
         command.args(["lock", "supervise", "--anchor"]).process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let process = command.spawn()?;

@@ -1,6 +1,7 @@
 //! The supervisor of a command under a lock, as `lock run` sees it: a process of its own that outlives a killed `lock run` for as
 //! long as the command takes to end.
 
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -24,8 +25,7 @@ impl Supervisor {
     ///
     /// With `is_grouped` it holds a process group open for the command.
     pub(super) async fn start(is_grouped: bool, grace: Duration, order: Order) -> Result<Self, Failure> {
-        let program = std::env::current_exe().map_err(Failure::supervisor)?;
-        let mut command = Command::new(program);
+        let mut command = this_program().map_err(Failure::supervisor)?;
         command.args(["lock", "supervise", "--grace", &format!("{}ms", grace.as_millis())]);
         if is_grouped {
             command.arg("--group");
@@ -40,10 +40,19 @@ impl Supervisor {
         let mut supervisor = Supervisor { process, orders, group: None };
         supervisor.tell(order);
         let mut ready = String::new();
-        BufReader::new(stdout).read_line(&mut ready).await.map_err(Failure::supervisor)?;
-        let group = ready.trim_end().parse().map_err(|_| Failure::supervisor(ended()))?;
-        supervisor.group = Pid::from_raw(group);
-        Ok(supervisor)
+        let mut stdout = BufReader::new(stdout);
+        let read = tokio::time::timeout(order.term_in(), stdout.read_line(&mut ready)).await;
+        let read = read.unwrap_or_else(|late| Err(late.into()));
+        match read.and_then(|_| ready.trim_end().parse().map_err(|_| ended())) {
+            Ok(group) => {
+                supervisor.group = Pid::from_raw(group);
+                Ok(supervisor)
+            }
+            Err(error) => {
+                supervisor.dismiss().await;
+                Err(Failure::supervisor(error))
+            }
+        }
     }
 
     /// The group that the command has to join.
@@ -70,4 +79,15 @@ impl Supervisor {
 
 fn ended() -> std::io::Error {
     std::io::Error::other("it has ended before the command")
+}
+
+/// The program that runs now, also if its file was replaced since it was started.
+pub(super) fn this_program() -> std::io::Result<Command> {
+    let running = Path::new("/proc/self/exe");
+    if !running.exists() {
+        return Ok(Command::new(std::env::current_exe()?));
+    }
+    let mut command = Command::new(running);
+    command.arg0("leasehold");
+    Ok(command)
 }
