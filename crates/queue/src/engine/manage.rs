@@ -48,10 +48,14 @@ async fn read_until_known(engine: Weak<Inner>, info: QueueInfo, until: Instant) 
         let is_last = Instant::now() > until;
         match engine.look("get", engine.records.get(&info.name)).await {
             Ok(Some(stored)) => {
-                let is_known = stored.created_at == info.created_at && stored.updated_at >= info.updated_at;
                 engine.put_in_force(&stored).await;
-                if is_known {
-                    return true;
+                // A later record was made from the one before ours, or from ours: which of the two it does not show.
+                let is_create = info.updated_at == info.created_at;
+                let is_ours = stored.created_at == info.created_at
+                    && (is_create
+                        || (stored.updated_at == info.updated_at && stored.options == info.options));
+                if is_ours || stored.updated_at > info.updated_at {
+                    return is_ours;
                 }
             }
             Ok(None) => {}
@@ -140,10 +144,10 @@ impl Engine {
             Err(lost @ Error::Indeterminate { .. }) => self.settle_record(&info, lost).await?,
             Err(error) => return Err(error),
         }
-        let queue = inner.open(&info.name).await?;
-        let opened = queue.ask_all(Cold::Opened);
-        // A partition that cannot be opened now is so when it can: the queue exists all the same.
-        drop(tokio::time::timeout(inner.config.storage_timeout, opened).await);
+        // What cannot be opened now is opened when it can: the queue exists all the same.
+        if let Ok(queue) = inner.open(&info.name).await {
+            drop(tokio::time::timeout(inner.config.storage_timeout, queue.ask_all(Cold::Opened)).await);
+        }
         Ok(info)
     }
 

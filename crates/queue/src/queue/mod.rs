@@ -6,6 +6,7 @@ pub(crate) mod message;
 mod record;
 mod router;
 
+use std::cmp;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -175,9 +176,18 @@ impl Queue {
     pub(crate) async fn is_there(&self) -> Result<bool> {
         match self.record.read_again().await {
             Ok(_) => Ok(true),
-            Err(StoreError::QueueGone { .. }) => Ok(false),
+            Err(StoreError::QueueGone { .. }) => {
+                self.end();
+                Ok(false)
+            }
             Err(error) => Err(Error::Storage(error)),
         }
+    }
+
+    /// It was deleted: whoever waits is told so.
+    fn end(&self) {
+        self.record.end();
+        drop(self.router.send(RouterMessage::Stop));
     }
 
     /// Why it serves nobody.
@@ -256,9 +266,11 @@ impl Queue {
 
     /// Goes on with another record: it is in force for all that a partition begins from now on.
     pub(crate) fn update(&self, info: QueueInfo) {
-        if info.created_at != self.info().created_at {
-            self.record.end();
-            return;
+        match info.created_at.cmp(&self.info().created_at) {
+            // Read before this queue was created.
+            cmp::Ordering::Less => return,
+            cmp::Ordering::Greater => return self.end(),
+            cmp::Ordering::Equal => {}
         }
         self.record.set(Arc::new(info));
         for partition in &self.partitions {

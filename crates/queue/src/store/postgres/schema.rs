@@ -125,7 +125,7 @@ async fn state(postgres: &Postgres, place: &Place) -> Result<State> {
 async fn make(postgres: &Postgres, place: &Place, comment: &str) -> Result<()> {
     let queue = place.queue();
     let policy = place.policy(place.config.open_timeout);
-    let made = leasehold_txn::run(&place.pool, SETUP, &policy, |transaction| {
+    let made = leasehold_txn::run(&place.set_up, SETUP, &policy, |transaction| {
         let statements = &postgres.statements;
         Box::pin(async move {
             transaction.batch_execute(SCHEMA_LOCK).await?;
@@ -181,13 +181,17 @@ async fn drop_partition(postgres: &Postgres, place: &Place) -> Result<Dropped> {
     }
 }
 
-/// The table is locked before it is looked who owns it: nobody takes it over between the look and the drop.
+/// The owner is fenced first: the table may have to wait for a reader, such as a backup, for longer than the caller does.
+/// Then the table is locked before the look at its owner, so that no take-over comes between the look and the drop.
 async fn drop_leftover(postgres: &Postgres, place: &Place, expected: LastOwner) -> Result<Dropped> {
     let queue = place.queue();
     let state = state(postgres, place).await?;
     let has_items = state.has_items && !state.is_foreign(queue);
     if !has_items && expected == LastOwner(None) {
         return Ok(Dropped::Whole);
+    }
+    if expected != LastOwner(None) && !fence(place, expected).await? {
+        return Ok(Dropped::Taken);
     }
     let policy = place.policy(place.config.open_timeout);
     let dropped = leasehold_txn::run(&place.set_up, DROP, &policy, |transaction| {
@@ -200,14 +204,12 @@ async fn drop_leftover(postgres: &Postgres, place: &Place, expected: LastOwner) 
             if has_items {
                 transaction.batch_execute(&statements.lock_items).await?;
             }
-            let former = transaction.query_opt(FORMER, &[&queue, &place.number]).await?;
-            if last_owner(former.as_ref()).map_err(|_| Abort::Condition(()))? != expected {
+            if transaction.query_opt(FORMER, &[&queue, &place.number]).await?.is_some() {
                 return Err(Abort::Condition(()));
             }
             if has_items {
                 transaction.batch_execute(&statements.drop_items).await?;
             }
-            transaction.execute(DROP_OWNER, &[&queue, &place.number]).await?;
             Ok(())
         })
     });
@@ -216,6 +218,27 @@ async fn drop_leftover(postgres: &Postgres, place: &Place, expected: LastOwner) 
         Err(Failure::Condition(())) => Ok(Dropped::Taken),
         // Somebody else dropped it meanwhile.
         Err(Failure::Transaction(error)) if error.sqlstate() == Some(UNDEFINED_TABLE) => Ok(Dropped::Taken),
+        Err(Failure::Transaction(error)) => Err(error_of(DROP, error)),
+    }
+}
+
+/// Forgets an owner, if it is still this one.
+async fn fence(place: &Place, expected: LastOwner) -> Result<bool> {
+    let queue = place.queue();
+    let policy = place.policy(place.config.timeout);
+    let fenced = leasehold_txn::run(&place.set_up, DROP, &policy, |transaction| {
+        Box::pin(async move {
+            let former = transaction.query_opt(FORMER, &[&queue, &place.number]).await?;
+            if last_owner(former.as_ref()).map_err(|_| Abort::Condition(()))? != expected {
+                return Err(Abort::Condition(()));
+            }
+            transaction.execute(DROP_OWNER, &[&queue, &place.number]).await?;
+            Ok(())
+        })
+    });
+    match fenced.await {
+        Ok(()) => Ok(true),
+        Err(Failure::Condition(())) => Ok(false),
         Err(Failure::Transaction(error)) => Err(error_of(DROP, error)),
     }
 }

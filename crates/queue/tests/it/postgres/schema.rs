@@ -1,10 +1,12 @@
 //! Tables that are made, found, shared and refused.
 
-use leasehold_queue::store::postgres::{Config, PostgresQueues};
-use leasehold_queue::store::{Placement, StoreError};
+use std::time::Duration;
+
+use leasehold_queue::store::postgres::{Config, PostgresQueues, PostgresStore};
+use leasehold_queue::store::{Dropped, Placement, StoreError};
 use leasehold_queue::{QueueInfo, QueueOptions, QueueStore, Store};
 
-use super::fixture::{Fixture, Line, START, partition, pool};
+use super::fixture::{Fixture, Line, START, partition, pool, session};
 
 fn record(name: &str) -> QueueInfo {
     let second = std::time::Duration::from_secs(1);
@@ -192,4 +194,29 @@ async fn deleted_queue_gets_no_table() {
     let tables =
         "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename LIKE 'items%'";
     assert_eq!(fixture.number(tables).await, 0);
+}
+
+/// As by a backup, which may last for hours.
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test postgres"]
+async fn owner_of_a_leftover_is_fenced_although_its_table_is_read() {
+    let fixture = Fixture::start().await;
+    let config = Config { open_timeout: Duration::from_millis(300), ..Config::default() };
+    let store = PostgresStore::new(pool(&fixture.url, 4), config);
+    let mut line = Line::open(&fixture.store(), "orders").await;
+    let id = partition("orders");
+    let last_owner = store.last_owner(&id).await.expect("is told");
+    let reader = session(&fixture.url).await;
+    reader
+        .batch_execute("BEGIN; LOCK TABLE \"items_1buPSdlPil_0\" IN ACCESS SHARE MODE")
+        .await
+        .expect("reads");
+    store.drop_leftover(&id, last_owner).await.expect_err("the reader goes on");
+    let item = line.item("late");
+    let refused = line.owner.produce(&[item]).await.expect_err("is fenced");
+    assert!(matches!(refused, StoreError::Fenced { .. }), "{refused:?}");
+    reader.batch_execute("COMMIT").await.expect("ends");
+    let last_owner = store.last_owner(&id).await.expect("is told");
+    assert_eq!(store.drop_leftover(&id, last_owner).await.expect("drops"), Dropped::Whole);
+    assert_eq!(fixture.number("SELECT count(to_regclass('\"items_1buPSdlPil_0\"'))").await, 0);
 }
