@@ -90,7 +90,10 @@ impl Index<'_> {
             let reason = match self.wait(own.as_deref()).await? {
                 Ended::Valid => return Ok(()),
                 // Another caller found it invalid.
-                Ended::Dropped => continue,
+                Ended::Dropped => {
+                    self.pause(1).await?;
+                    continue;
+                }
                 Ended::Invalid { reason } => reason,
             };
             failures += u32::from(own.is_some());
@@ -98,7 +101,14 @@ impl Index<'_> {
                 return Err(Error::IndexNotBuilt { index: self.name.to_owned(), reason });
             }
             let drop = format!("DROP INDEX IF EXISTS \"{}\"", self.name);
-            write(self.pool, self.operation, self.policy, &drop, &[]).await?;
+            // Not repeated without another look: who won a conflict may have built it meanwhile.
+            let once = self.policy.deadline().map_or_else(Policy::none, |at| Policy::none().until(at));
+            match write(self.pool, self.operation, &once, &drop, &[]).await {
+                Err(Error::ConflictExhausted { .. }) => self.pause(1).await?,
+                dropped => {
+                    dropped?;
+                }
+            }
         }
     }
 

@@ -3,7 +3,8 @@ SELECT built.indisvalid AS is_valid,
        (SELECT job.job_id::text
           FROM sys.jobs AS job
          WHERE lower(job.status::text) IN ('submitted', 'processing')
-           AND job.object_name::text IN (made.relname::text, space.nspname::text || '.' || made.relname::text)
+           AND (job.job_id::text = $2
+                OR job.object_name::text IN (made.relname::text, space.nspname::text || '.' || made.relname::text))
          LIMIT 1) AS job_id,
        (SELECT job.details::text FROM sys.jobs AS job WHERE job.job_id::text = $2) AS details
   FROM pg_class AS made
