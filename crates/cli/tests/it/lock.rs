@@ -360,7 +360,13 @@ fn command_at_a_terminal_ends_with_a_killed_run() {
     grantpt(&terminal).and_then(|()| unlockpt(&terminal)).expect("is ours");
     let name = ptsname(&terminal, Vec::new()).expect("has a name").into_string().expect("is text");
     let stdin = std::fs::File::open(name).expect("opens");
-    let mut running = Running::start_at(&server, stdin.into(), "60s", LISTENING);
+    let script = format!("trap 'echo poked' USR1; {LISTENING}");
+    let mut running = Running::start_at(&server, stdin.into(), "60s", &script);
+    // A run that passes signals on has told its supervisor of the command: in the instant before it could not be ended.
+    running.signal(Signal::USR1);
+    let mut poked = String::new();
+    running.output.read_line(&mut poked).expect("is passed on");
+    assert_eq!(poked, "poked\n");
     running.signal(Signal::KILL);
     assert_eq!((running.rest().as_str(), is_locked(&server)), ("stopping", true.into()));
 }

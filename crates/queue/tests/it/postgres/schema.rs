@@ -216,7 +216,8 @@ async fn owner_of_a_leftover_is_fenced_although_its_table_is_read() {
     let refused = line.owner.produce(&[item]).await.expect_err("is fenced");
     assert!(matches!(refused, StoreError::Fenced { .. }), "{refused:?}");
     reader.batch_execute("COMMIT").await.expect("ends");
-    let last_owner = store.last_owner(&id).await.expect("is told");
-    assert_eq!(store.drop_leftover(&id, last_owner).await.expect("drops"), Dropped::Whole);
+    let patient = fixture.store();
+    let last_owner = patient.last_owner(&id).await.expect("is told");
+    assert_eq!(patient.drop_leftover(&id, last_owner).await.expect("drops"), Dropped::Whole);
     assert_eq!(fixture.number("SELECT count(to_regclass('\"items_1buPSdlPil_0\"'))").await, 0);
 }
