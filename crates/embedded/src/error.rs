@@ -46,7 +46,7 @@ pub enum Error {
         /// What the engine said.
         source: Box<redb::Error>,
     },
-    /// There is no store, and whoever opened it wanted one that exists.
+    /// There is no store, and the caller wanted one that exists.
     #[error("store folder {path} holds no store, and one must exist there", path = path.display())]
     Absent {
         /// The folder.

@@ -96,7 +96,7 @@ impl<T> Call<T> {
         self.ticket.0.load(Ordering::Acquire) == ABANDONED
     }
 
-    /// Whether the caller has left: nobody hears the answer.
+    /// Whether the caller has left.
     pub(crate) fn is_unheard(&self) -> bool {
         self.reply.is_closed()
     }

@@ -30,7 +30,7 @@ impl Store {
     /// Opens what can be opened without the network: a database that is down now may come back, so it does not
     /// keep the server from starting.
     ///
-    /// With at most so many connections: who first names a database decides. A folder that must exist is not created.
+    /// Opens with at most `connections_max` connections: the first to name a database decides. A folder that must exist is not created.
     pub(crate) async fn open(
         location: &StoreLocation,
         connections_max: Option<usize>,

@@ -32,7 +32,7 @@ pub async fn make_dsql_tables(
     Ok(())
 }
 
-/// Runs `CREATE INDEX ASYNC IF NOT EXISTS …` statements one by one, and waits until each index is built, whoever builds it.
+/// Runs `CREATE INDEX ASYNC IF NOT EXISTS …` statements one by one, and waits until each index is built, by this caller or another.
 /// Drops an index whose build has failed and makes it again.
 ///
 /// Dropping the call, or a failure, leaves some of the indexes made or being built; it may be repeated, by several at once.

@@ -53,7 +53,7 @@ impl Pool {
         Ok(Self(Arc::new(Shared { sessions, config, tls, tidying: TaskTracker::new() })))
     }
 
-    /// Another pool with the same settings and so many connections of its own.
+    /// Another pool with the same settings and `size_max` connections of its own.
     ///
     /// # Errors
     /// As [`new`](Self::new).

@@ -52,7 +52,7 @@ pub struct CreatedApiKey {
 
 impl Access {
     /// Makes a key that opens nothing which its creator may not do. Dropping the call leaves it made or not; if it is,
-    /// nobody knows it, and it may be deleted.
+    /// no caller has its text, and it may be deleted.
     ///
     /// # Errors
     /// A field that is missing, too long or malformed, [`Error::Denied`], [`Error::UserNotFound`].

@@ -78,7 +78,7 @@ impl Access {
         Ok(Recovered { user_id, key: CreatedApiKey { id: record.id, key, prefix: record.prefix } })
     }
 
-    /// A key of one who administers nothing yet would administer with it, whoever has that key.
+    /// Refuses a user without administration who has keys: each of them would administer from then on.
     async fn refuse_foreign_keys(&self, user_id: &str, username: &str) -> Result<()> {
         let mut rights = self.role_bindings()?.rights_of(user_id).await?;
         let held = rights.remove(&Namespace::default()).unwrap_or_default();

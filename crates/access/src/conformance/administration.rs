@@ -102,7 +102,7 @@ pub async fn last_key_stays_until_it_expires(store: &Store) {
 pub async fn administrators_who_remove_each_other_leave_one(store: &Store) {
     const RACES: usize = 6;
     let (system, admin) = system(store).await;
-    // Whoever is left over from an earlier race would be one more way.
+    // An administrator left over from an earlier race would be one more way.
     for number in 0..RACES {
         let (one, other) = (format!("one{number}"), format!("other{number}"));
         for id in [&one, &other] {

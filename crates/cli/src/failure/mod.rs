@@ -141,7 +141,7 @@ impl Failure {
     }
 
     pub(crate) fn report(self) -> ExitCode {
-        // Whoever started the command may not read it; its exit code says the same.
+        // The caller may not read it; the exit code says the same.
         let _ = writeln!(std::io::stderr(), "error: {}", self.line());
         if self.code == Own::Command.code() {
             // What shells answer for a command that cannot be run.

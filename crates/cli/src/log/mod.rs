@@ -38,7 +38,7 @@ impl From<LogHandler> for LogFormat {
 /// Says five times what the error says that follows. A filter that names it has it back.
 const QUIETER: &str = "gcp_auth=error";
 
-/// Sends the log to stderr; stdout is for data. Nothing waits for whoever reads it.
+/// Sends the log to stderr; stdout is for data. Nothing waits for its reader.
 pub(crate) fn start(filter: &str, format: LogFormat) -> Result<(), Failure> {
     let filter = EnvFilter::try_new(format!("{QUIETER},{filter}"))
         .map_err(|error| Failure::log_filter(filter, error))?;
@@ -49,7 +49,7 @@ pub(crate) fn start(filter: &str, format: LogFormat) -> Result<(), Failure> {
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(move || sink.clone())
-        // It would be written to stderr, and end the thread where nobody reads that.
+        // It would be written to stderr, and end the thread where stderr has no reader.
         .log_internal_errors(false)
         .with_ansi(coloured);
     match (format, terminal) {

@@ -1,4 +1,4 @@
-//! What lines of the log are handed to. A thread writes them, so that requests never wait for whoever reads the log.
+//! What lines of the log are handed to. A thread writes them, so that requests never wait for the reader of the log.
 
 use std::io::{self, Write};
 use std::mem;
@@ -88,15 +88,14 @@ impl State {
 
 impl Shared {
     fn locked(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("nobody panics while holding it")
+        self.state.lock().expect("no holder panics")
     }
 
-    /// Whoever reads the output may stop for ever: then this does, too.
+    /// Blocks for ever if the reader of the output stops reading.
     fn run(&self, mut output: impl Write) {
         loop {
             let is_idle = |state: &mut State| state.waiting.is_empty();
-            let mut state =
-                self.changed.wait_while(self.locked(), is_idle).expect("nobody panics while holding it");
+            let mut state = self.changed.wait_while(self.locked(), is_idle).expect("no holder panics");
             state.is_writing = true;
             let (text, lines) = (mem::take(&mut state.waiting), mem::take(&mut state.lines_waiting));
             drop(state);

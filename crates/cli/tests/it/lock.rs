@@ -350,7 +350,7 @@ fn killed_run_ends_a_command_that_does_not_listen_before_its_lease_is_over() {
     assert_eq!((running.rest().as_str(), is_locked(&server)), ("", true.into()), "ended before the lease");
 }
 
-/// Ends when it is told to.
+/// Ends at SIGTERM.
 const LISTENING: &str = "trap 'echo stopping; exit 0' TERM; echo ready; while :; do sleep 0.05; done";
 
 #[test]
@@ -378,7 +378,7 @@ fn run_that_is_stopped_for_longer_than_the_lease_has_lost_its_command() {
     running.signal(Signal::STOP);
     // The run has the output too, and goes on later.
     let mut told = String::new();
-    running.output.read_line(&mut told).expect("is told to stop");
+    running.output.read_line(&mut told).expect("gets SIGTERM");
     assert_eq!(told, "stopping\n");
     running.signal(Signal::CONT);
     assert_eq!(running.process.wait().expect("ends").code(), Some(6));
@@ -397,7 +397,7 @@ fn run_whose_supervisor_is_killed_stops_the_command() {
     assert_eq!(is_locked(&server), false);
 }
 
-/// Whoever stops a service sends SIGTERM to each of its processes; the command may take its time.
+/// A service manager sends SIGTERM to every process of a service; the command may take its time.
 #[test]
 fn supervisor_survives_what_a_service_manager_sends_to_all() {
     let server = Server::start();

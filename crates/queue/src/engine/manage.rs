@@ -192,7 +192,7 @@ impl Engine {
         }
     }
 
-    /// Deletes a queue with all its items. Whoever waits for it is told that it is stopping. Items that the store could not
+    /// Deletes a queue with all its items. Waiting callers get an error that it is stopping. Items that the store could not
     /// drop are left to the next queue of that name, which begins by dropping them.
     ///
     /// Dropped midway, it is deleted all the same.
@@ -221,7 +221,7 @@ impl Engine {
             return Err(Error::QueueNotFound { name: name.clone() });
         }
         match inner.drop_leftovers(&info).await {
-            // Whoever created the next one has dropped them.
+            // The create of the next one has dropped them.
             Ok(()) | Err(Error::QueueExists { .. }) => {}
             Err(error) => {
                 let error: &dyn std::error::Error = &error;

@@ -265,7 +265,7 @@ impl Partition {
     }
 }
 
-/// How many of the leases one write serves, at least one: together they want no more than so many bytes of the first items,
+/// How many of the leases one write serves, at least one: together they want at most `bytes_max` of the first items,
 /// which have these sizes.
 fn fitting(leases: &[Lease], mut sizes: impl Iterator<Item = usize>, bytes_max: usize) -> usize {
     let mut bytes = 0_usize;

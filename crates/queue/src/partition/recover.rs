@@ -114,7 +114,7 @@ impl Partition {
             self.is_record_due = true;
         }
         if self.is_record_due {
-            // Whoever had the partition may have been told of changes that we were not, or that the queue is gone.
+            // The owner in between may know of changes that we do not, or that the queue was deleted.
             self.info = self.links.record.read_again().await?;
             self.is_record_due = false;
         }

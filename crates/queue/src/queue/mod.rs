@@ -184,13 +184,13 @@ impl Queue {
         }
     }
 
-    /// It was deleted: whoever waits is told so.
+    /// Stops a deleted queue: waiting callers get an error that says so.
     fn end(&self) {
         self.record.end();
         drop(self.router.send(RouterMessage::Stop));
     }
 
-    /// Why it serves nobody.
+    /// Why it serves no caller.
     fn stopped(&self) -> Error {
         match self.is_gone() {
             true => Error::QueueNotFound { name: self.name.clone() },

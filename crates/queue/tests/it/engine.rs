@@ -91,13 +91,13 @@ async fn new_partitions_have_the_name_that_records_give_to_the_only_store() {
         let kept = records.get(&queue).await.expect("answers").expect("is there");
         kept.partitions[0].store.clone()
     };
-    assert_eq!(created_over(over("ours", UnknownStores::First), "a").await, "ours", "nobody named it");
+    assert_eq!(created_over(over("ours", UnknownStores::First), "a").await, "ours", "no record names it");
     assert_eq!(created_over(over("theirs", UnknownStores::Refused), "b").await, "theirs");
     assert_eq!(created_over(over("ours", UnknownStores::First), "c").await, "theirs");
     assert_eq!(created_over(over("ours", UnknownStores::Refused), "d").await, "ours");
 }
 
-/// Lets items go once it is told to.
+/// Lets items go once the test allows it.
 #[derive(Debug, Default)]
 struct Gate(AtomicBool);
 
@@ -202,7 +202,7 @@ struct ReadBefore {
 #[async_trait]
 impl QueueStore for ReadBefore {
     async fn get(&self, name: &QueueName) -> Result<Option<QueueInfo>, StoreError> {
-        let earlier = self.earlier.lock().expect("nobody panicked").take();
+        let earlier = self.earlier.lock().expect("no holder panicked").take();
         if earlier.is_some() { Ok(earlier) } else { self.records.get(name).await }
     }
 

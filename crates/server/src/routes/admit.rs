@@ -51,7 +51,7 @@ fn is_anonymous(caller: &Principal) -> bool {
     caller.user_id() == ANONYMOUS
 }
 
-/// The same where there is no operation: also a path that does not exist is told to those only who may ask. What is
+/// The same where there is no operation: only authorized callers learn that a path does not exist. What is
 /// read with GET needs no key.
 pub(super) async fn page_admitted(
     State(services): State<Services>,

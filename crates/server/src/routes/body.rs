@@ -113,7 +113,7 @@ impl Bodies {
         Ok((read, room))
     }
 
-    /// The room of a body and of what it is decoded to, which together have so many bytes.
+    /// The permit for a body and for what it is decoded to, `bytes` together.
     pub(super) async fn cover_decoded(
         &self,
         room: Option<OwnedSemaphorePermit>,

@@ -1,5 +1,5 @@
 //! What a browser must not be made to send. A page of any site can make it send requests to addresses that only its
-//! machine reaches, and a page whose name is bound anew (DNS rebinding) can read the answers too.
+//! machine reaches, and a page whose name is bound to another address (DNS rebinding) can read the responses too.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -60,7 +60,7 @@ impl Hosts {
         }
     }
 
-    /// No page can have an address of numbers for its name, and `localhost` is nobody else's.
+    /// No page can have an address of numbers for its name, and `localhost` belongs to the machine.
     fn is_known(&self, name: &str) -> bool {
         let is_address = match name.strip_prefix('[') {
             // Addresses of one link name the link.
@@ -92,7 +92,7 @@ impl Hosts {
 }
 
 impl<'a> Envelope<'a> {
-    /// Every host that the request names: nobody says which of several was meant.
+    /// Every host that the request names: which of several was meant is unknown.
     fn hosts(self) -> impl Iterator<Item = Option<&'a str>> {
         let authority = self.uri.authority().map(|authority| Some(authority.as_str()));
         let headers = self.headers.get_all(header::HOST).iter().map(|host| host.to_str().ok());

@@ -25,7 +25,7 @@ impl Encoding {
         }
     }
 
-    /// About how many bytes it makes of what has so many as protobuf: nearly all of a long one is payload, in base64.
+    /// Estimates the bytes of JSON from those of protobuf: nearly all of a long one is payload, in base64.
     pub(super) fn bytes(self, encoded_len: usize) -> usize {
         match self {
             Encoding::Json => encoded_len.saturating_add(encoded_len / 3),

@@ -209,7 +209,7 @@ async fn last_administrator_cannot_be_removed() {
     let words = "cannot remove the last administrator; first give another user role 'Admin' in '_system' and a key \
                  without scope";
     let refused = server.refused("/v1/rolebindings.delete", door()).await;
-    assert_eq!(refused, (400, words.to_owned()), "nobody else could open it again");
+    assert_eq!(refused, (400, words.to_owned()), "no other user could open it again");
     assert_eq!(server.refused("/v1/users.delete", json!({"id": "anonymous"})).await.0, 400);
 
     let (root, key) = administrator(&server, "root").await;

@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 
 use crate::wire::{Answer, Running, config, with_key};
 
-/// A name that is bound to the server's address by whoever has the name.
+/// A name that its owner has bound to the server's address.
 const REBOUND: &str = "rebound.example:2319";
 
 async fn with_door_open() -> Running {

@@ -165,7 +165,7 @@ async fn request_of_one_who_may_do_nothing_is_refused_before_its_body_is_read() 
         let refused = with_key(&server, unbound, path, json!("not read")).await;
         assert_eq!((refused.status, refused.message().as_str()), (403, "access denied"), "{path}");
     }
-    // Who is bound to anything is told as ever, what is wrong with the request first.
+    // A caller with any role still gets the first mistake of the request.
     let told = with_key(&server, &bound, "/v1/queues.create", json!("no object")).await;
     assert_eq!(told.status, 455, "{told:?}");
 }

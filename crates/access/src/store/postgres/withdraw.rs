@@ -1,4 +1,4 @@
-//! Taking rights away, unless nobody could give them back.
+//! Taking rights away, unless no administrator would be left to give them back.
 
 use leasehold_core::Timestamp;
 use leasehold_queue::DEFAULT_NAMESPACE;

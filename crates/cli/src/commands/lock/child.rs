@@ -40,7 +40,7 @@ impl Child {
         }
         let process = command.spawn().map_err(|error| Failure::command(program, error))?;
         let id = process.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-        let id = id.expect("nobody has waited for it");
+        let id = id.expect("it was not waited for");
         Ok(Child { process, id, members: group.map_or(Members::Command(id), Members::Group), forwarded })
     }
 

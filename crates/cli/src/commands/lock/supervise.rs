@@ -89,7 +89,7 @@ impl Supervise {
     }
 }
 
-/// The next order; `None` once nobody can send one.
+/// The next order; `None` once the sender has ended.
 async fn next(orders: &mut Lines<BufReader<pipe::Receiver>>) -> Option<Order> {
     loop {
         let line = orders.next_line().await.ok()??;
@@ -104,7 +104,7 @@ async fn until_closed(mut lines: Lines<BufReader<pipe::Receiver>>) -> Result<Don
     Ok(Done::Yes)
 }
 
-/// Signals that whoever stops all of a service sends to each of its processes: the command may take its time over them.
+/// Signals that a service manager sends to every process of a service it stops: the command may take its time over them.
 fn survived() -> std::io::Result<Vec<Signals>> {
     let kinds = [
         SignalKind::interrupt(),

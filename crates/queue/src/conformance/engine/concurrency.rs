@@ -118,7 +118,7 @@ fn advance(served: &Served, recorder: &Recorder) {
     recorder.record(started, Operation::Advance { now: served.now() });
 }
 
-/// Of looks at what became of a write there fail so few that each write is settled: a lease of which nobody knows has no
+/// Maximum number of failing looks at what became of a write. Each write is settled then: a lease of unknown outcome has no
 /// place in the order.
 const LOOKS_MAX: usize = 2;
 

@@ -103,7 +103,7 @@ pub async fn lists_start_at_the_pivot(served: &mut Served) {
     );
 }
 
-/// A list that is long is read in pages, and nobody waits for it.
+/// A long list is read in pages, and no other request waits for it.
 pub async fn long_list_is_read_in_pages_beside_the_work(served: &mut Served) {
     served.create("jobs").await;
     for number in 0..3 {

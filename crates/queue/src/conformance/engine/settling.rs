@@ -69,7 +69,7 @@ pub async fn refusal_beside_large_items_reads_none_of_them(served: &mut Served) 
             "{refused:?}"
         );
         assert_eq!(served.faults.take_contents(), 0);
-        // The second time, with a store that cannot be opened: nobody needs that.
+        // The second time, with a store that cannot be opened: no caller needs that.
         served.faults.always("open", None, Fault::Unavailable);
     }
     served.faults.once("headers", Fault::Unavailable);

@@ -74,7 +74,7 @@ pub async fn turn_writes_so_many_bytes_and_the_next_goes_on(served: &mut Served)
     assert_eq!(items(&served.faults.take_writes("produce")), [10]);
 }
 
-/// Whoever brings items from elsewhere can bring them again.
+/// An importer can import the same items again.
 pub async fn import_takes_as_many_writes_as_it_needs(served: &mut Served) {
     bounded(served).await;
     let item = ImportItem { payload: large().payload, ..ImportItem::default() };
@@ -84,7 +84,7 @@ pub async fn import_takes_as_many_writes_as_it_needs(served: &mut Served) {
     assert!(stored.iter().map(|item| item.id).eq(imported.iter().map(|item| item.id)));
 }
 
-/// Nobody gets less for it.
+/// Each caller gets as much as before.
 pub async fn turn_answers_leases_with_so_many_bytes_and_the_next_goes_on(served: &mut Served) {
     bounded(served).await;
     for _ in 0..5 {

@@ -123,7 +123,7 @@ pub async fn deleted_record_is_gone(start: Start) {
     assert!(queues.add(&theirs).await.expect("add"));
 }
 
-/// Whoever has read the record of a queue that was deleted since changes nothing about the next one of its name.
+/// A server that read the record of a queue deleted since changes nothing about the next one of its name.
 pub async fn record_of_a_later_queue_is_left_alone(start: Start) {
     let harness = start().await;
     let queues = harness.queues();
@@ -154,7 +154,7 @@ fn is_gone<T: std::fmt::Debug>(answer: Result<T, StoreError>) {
     assert!(matches!(answer, Err(StoreError::QueueGone { .. })), "{answer:?}");
 }
 
-/// No server goes on with a queue that has no record: nobody would find what it stores.
+/// No server goes on with a queue that has no record: its items could not be found.
 pub async fn deletion_of_a_record_fences_the_owners_of_its_partitions(start: Start) {
     let harness = start().await;
     let (queues, info) = (harness.queues(), record("orders", "mine"));

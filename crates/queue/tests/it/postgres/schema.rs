@@ -205,7 +205,7 @@ async fn owner_of_a_leftover_is_fenced_although_its_table_is_read() {
     let store = PostgresStore::new(pool(&fixture.url, 4), config);
     let mut line = Line::open(&fixture.store(), "orders").await;
     let id = partition("orders");
-    let last_owner = store.last_owner(&id).await.expect("is told");
+    let last_owner = store.last_owner(&id).await.expect("reads");
     let reader = session(&fixture.url).await;
     reader
         .batch_execute("BEGIN; LOCK TABLE \"items_1buPSdlPil_0\" IN ACCESS SHARE MODE")
@@ -217,7 +217,7 @@ async fn owner_of_a_leftover_is_fenced_although_its_table_is_read() {
     assert!(matches!(refused, StoreError::Fenced { .. }), "{refused:?}");
     reader.batch_execute("COMMIT").await.expect("ends");
     let patient = fixture.store();
-    let last_owner = patient.last_owner(&id).await.expect("is told");
+    let last_owner = patient.last_owner(&id).await.expect("reads");
     assert_eq!(patient.drop_leftover(&id, last_owner).await.expect("drops"), Dropped::Whole);
     assert_eq!(fixture.number("SELECT count(to_regclass('\"items_1buPSdlPil_0\"'))").await, 0);
 }

@@ -1,4 +1,4 @@
--- Ready and leased items in order, up to the one with which they have so many bytes.
+-- Ready and leased items in order, up to the one that reaches the byte limit.
 -- $1 queue   $2 partition   $3 first id   $4 how many   $5 bytes
 SELECT {columns}
   FROM (SELECT sized.*, (sum(sized.bytes) OVER (ORDER BY sized.id ROWS UNBOUNDED PRECEDING))::bigint - sized.bytes AS bytes_before

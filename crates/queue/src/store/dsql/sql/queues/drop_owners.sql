@@ -1,4 +1,4 @@
--- Whoever held the partitions of the queue is fenced, and whoever takes one over at the same time fails.
+-- Fences the owners of the partitions of the queue; a take-over at the same time fails.
 -- $1 name   $2 their numbers
 INSERT INTO leasehold_partitions AS held (queue, partition, epoch, owner, taken_at)
 SELECT $1::text, part.number, 1, '', now() FROM unnest($2::bigint[]) AS part (number)
